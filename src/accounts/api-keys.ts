@@ -9,7 +9,7 @@ import { founderOf } from '../domain/members.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { BudgetExceeded, type Budgets } from '../limits/budgets.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
-import { plainText } from '../text/plain-text.ts';
+import { isBlank, plainText } from '../text/plain-text.ts';
 import { assertWithin, type OpenRights, sealRights } from './key-rights.ts';
 import { apiKeyDigest, apiKeyIdOf, newCommandId, randomAlphanumeric } from '../time/ids.ts';
 
@@ -41,9 +41,8 @@ const wrongName = (text: string): ServiceError =>
 /** @throws {ServiceError} `validation_error` */
 function nameFrom(given: string): string {
   const name = given.trim();
-  const length = Array.from(name).length;
-  if (length === 0 || length > MAX_NAME_CHARACTERS) {
-    throw wrongName(`A name has 1 to ${MAX_NAME_CHARACTERS} characters.`);
+  if (isBlank(name) || Array.from(name).length > MAX_NAME_CHARACTERS) {
+    throw wrongName(`A name has 1 to ${MAX_NAME_CHARACTERS} characters, and is not blank.`);
   }
   // Lists of keys show it, on terminals too.
   if (plainText(name) !== name) {

@@ -13,7 +13,7 @@ import { personAggregate } from '../domain/person.ts';
 import type { PersonCommand } from '../domain/person-commands.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
-import { plainText } from '../text/plain-text.ts';
+import { isBlank, plainText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
 import { addressHmac, reserveAddress, sendToAccount } from './accounts.ts';
 import { membershipsOf, personName, personTexts, type TextReaders } from './logins.ts';
@@ -27,10 +27,10 @@ export const MAX_NAME_CHARACTERS = 100;
 export function nameOfPerson(given: string): string {
   const name = given.trim();
   const length = Array.from(name).length;
-  if (length === 0 || length > MAX_NAME_CHARACTERS || plainText(name) !== name) {
+  if (isBlank(name) || length > MAX_NAME_CHARACTERS || plainText(name) !== name) {
     throw fieldError(
       'name',
-      `A name has 1 to ${MAX_NAME_CHARACTERS} characters, and no control characters, line breaks or marks of text direction.`,
+      `A name has 1 to ${MAX_NAME_CHARACTERS} characters, is not blank, and has no control characters, line breaks or marks of text direction.`,
     );
   }
   return name;

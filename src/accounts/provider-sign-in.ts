@@ -17,7 +17,7 @@ import type { Identity } from '../domain/person-commands.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { ProviderPerson } from '../oidc/port.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
-import { plainText } from '../text/plain-text.ts';
+import { isBlank, plainText } from '../text/plain-text.ts';
 import { newPersonId } from '../time/ids.ts';
 import { findAccount } from './accounts.ts';
 import { sendProof } from './address-proofs.ts';
@@ -248,7 +248,7 @@ async function proveBefore(
 /** What the provider calls the person, as far as a name may be so. */
 function nameFor({ name = '' }: ProviderPerson, email: string): string {
   const plain = Array.from(plainText(name).trim()).slice(0, MAX_NAME_CHARACTERS).join('').trim();
-  return plain === '' ? email.slice(0, MAX_NAME_CHARACTERS) : plain;
+  return isBlank(plain) ? email.slice(0, MAX_NAME_CHARACTERS) : plain;
 }
 
 /** Lets somebody who belongs to no account into the one of the settings, or gives a member the role of the claim. */

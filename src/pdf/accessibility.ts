@@ -1,5 +1,6 @@
 /** The rules of PDF/UA-1 (ISO 14289-1) for tags: mends what the tree can say otherwise, and finds the rest. */
 
+import { isBlank } from '../text/plain-text.ts';
 import type { Findings } from './findings.ts';
 import type { WantedTexts } from './page-content.ts';
 import type { PdfObjects } from './pdf-objects.ts';
@@ -95,7 +96,7 @@ export class AccessRules {
   }
 
   #hasAlternative(element: Element): boolean {
-    return ['Alt', 'ActualText'].some((key) => (this.#tree.text(element, key) ?? '') !== '');
+    return ['Alt', 'ActualText'].some((key) => !isBlank(this.#tree.text(element, key) ?? ''));
   }
 
   /** Elements stand only where they may. A list within an item of another belongs to the item's body. */
@@ -157,11 +158,10 @@ export class AccessRules {
       described.add(annotation.number);
       const entries = this.#objects.dictionary(annotation);
       if (entries.has('Contents')) continue;
-      const text =
-        this.#tree.text(element, 'Alt') ??
-        textWithin(element, texts).trim().replaceAll(/\s+/g, ' ');
-      const said = text === '' ? this.#target(entries) : text;
-      if (said === '') continue;
+      const text = textWithin(element, texts).trim().replaceAll(/\s+/g, ' ');
+      const sayings = [this.#tree.text(element, 'Alt') ?? '', text, this.#target(entries)];
+      const said = sayings.find((each) => !isBlank(each));
+      if (said === undefined) continue;
       entries.set('Contents', PdfString.of(said.slice(0, 1_000).toWellFormed()));
       this.#objects.set(annotation.number, entries);
     }

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Conformance } from '../domain/request-document.ts';
+import { isBlank } from '../text/plain-text.ts';
 import { AccessRules } from './accessibility.ts';
 import { ArchiveRules } from './archive.ts';
 import { type Attachment, attach } from './attachments.ts';
@@ -121,7 +122,7 @@ function checkCatalog(
     const what = `“${language.text.slice(0, 40)}” is not a language such as en or de-CH`;
     findings.add('tags', 'ISO 14289-1, 7.2', what);
   }
-  if ((entryText(info, 'Title') ?? '').trim() === '') {
+  if (isBlank(entryText(info, 'Title') ?? '')) {
     const what = 'the document has no title: give metadata.title, or write a <title>';
     findings.add('access', 'ISO 14289-1, 7.1', what);
   }

@@ -22,7 +22,7 @@ import {
   type RequeuedOutcome,
 } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
-import { plainText } from '../text/plain-text.ts';
+import { isBlank, plainText } from '../text/plain-text.ts';
 import type { Clock } from '../time/clock.ts';
 import { pagesThatDiffer } from './finishing/comparison.ts';
 import { composeManifest } from './manifest.ts';
@@ -314,7 +314,7 @@ export class JobRun {
       chrome: page.chrome.product,
       manifest: composeManifest({ ...about, ...made, ...reached, page }),
       ...(warnings.length === 0 ? {} : { warnings }),
-      ...(named !== '' && { title: named }),
+      ...(!isBlank(named) && { title: named }),
       ...(this.#differing && { differingPages: this.#differing }),
     };
   }

@@ -2,6 +2,7 @@
 
 import { resultWithin } from '../async/with-timeout.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
+import { isBlank } from '../text/plain-text.ts';
 import { ChromeGone, PageFailure, TabCrashed } from './browser/failure.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
 import { loadDocument } from './chrome/load.ts';
@@ -101,7 +102,7 @@ export async function renderDocument(
   const [load, ready] = [loadedAt - started, readyAt - loadedAt];
   return {
     ...printed,
-    title: title?.trim() === '' ? await answerOf(page, NAME, '') : (title ?? ''),
+    title: title !== undefined && isBlank(title) ? await answerOf(page, NAME, '') : (title ?? ''),
     timings: { load, ready, print: performance.now() - readyAt },
     page: pageManifest(chrome, page, printed.fonts, errors, session),
     namesLanguage,

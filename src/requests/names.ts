@@ -2,7 +2,7 @@
 import { domainToUnicode } from 'node:url';
 import type { Format } from '../domain/choices.ts';
 import type { RequestTexts } from '../domain/event-fields.ts';
-import { plainText } from '../text/plain-text.ts';
+import { isBlank, plainText } from '../text/plain-text.ts';
 import { type ConversionRequest, ONE_LINE_FORM, ONE_LINE_PATTERN } from './schema.ts';
 import type { ValidationIssues } from './validation.ts';
 
@@ -14,7 +14,7 @@ const MAX_ADDRESS_CHARACTERS = 500;
 
 function fileNameOf(issues: ValidationIssues, asked: string, format: Format): string {
   const name = asked.trim();
-  if (name === '') issues.add('filename', 'Must not be blank.');
+  if (isBlank(name)) issues.add('filename', 'Must not be blank.');
   const end = format === 'jpeg' ? /\.jpe?g$/i : new RegExp(`\\.${format}$`, 'i');
   return end.test(name) ? name : `${name}.${format}`;
 }
@@ -29,7 +29,7 @@ export function checkTags(issues: ValidationIssues, tags: unknown): void {
     const field = `tags.${name}`;
     if (!TAG_NAME.test(name)) issues.add(field, TAG_NAME_FORM);
     if (typeof value !== 'string' || value === '') continue;
-    if (value.trim() === '') issues.add(field, 'Must not be blank.');
+    if (isBlank(value)) issues.add(field, 'Must not be blank.');
     if (!ONE_LINE.test(value)) issues.add(field, ONE_LINE_FORM);
   }
 }
@@ -57,7 +57,7 @@ export function requestTexts(
   issues: ValidationIssues,
   { filename, reference, tags, url, format = 'pdf' }: ConversionRequest,
 ): RequestTexts {
-  if (reference?.trim() === '') issues.add('reference', 'Must not be blank.');
+  if (reference !== undefined && isBlank(reference)) issues.add('reference', 'Must not be blank.');
   const address = url === undefined ? undefined : addressOf(url);
   return {
     ...(filename !== undefined && { filename: fileNameOf(issues, filename, format) }),

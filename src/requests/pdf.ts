@@ -11,6 +11,7 @@ import {
   type SignatureTexts,
   type Stamp,
 } from '../domain/request-document.ts';
+import { isBlank } from '../text/plain-text.ts';
 import { BASE64_FORM, isBase64 } from './files.ts';
 import { checkTemplate } from './html.ts';
 import { issueOfInvoice } from './invoice.ts';
@@ -231,7 +232,7 @@ export function checkAttachments(
   const names = new Set(ofInvoice === undefined ? [] : [ofInvoice]);
   for (const [n, { filename, content, description }] of attachments.entries()) {
     const field = `${place}.${n}`;
-    if (!NAME.test(filename) || filename.trim() === '') {
+    if (!NAME.test(filename) || isBlank(filename)) {
       issues.add(
         `${field}.filename`,
         'Must be a name without slashes, backslashes, control characters or line ends.',

@@ -1,7 +1,7 @@
 /** Every rule of the bodies of `/templates/` that their schemas cannot say, and of how a request names a template. */
 import { TEMPLATE_ID } from '../domain/ids.ts';
 import type { TemplateContent } from '../domain/templates.ts';
-import { plainText } from '../text/plain-text.ts';
+import { isBlank, plainText } from '../text/plain-text.ts';
 import { checkFiles } from './files.ts';
 import { hasElement } from './html.ts';
 import {
@@ -36,7 +36,7 @@ function wholeObject(body: object, name: string): AnyObject | undefined {
 /** Adds what is wrong with a name that lists show, on terminals too. */
 function checkedName(issues: ValidationIssues, name: string): string {
   if (issues.has('name')) return name;
-  if (name.trim() === '') issues.add('name', 'Must not be blank.');
+  if (isBlank(name)) issues.add('name', 'Must not be blank.');
   if (plainText(name) !== name) {
     issues.add('name', 'Must have no control characters, line breaks or marks of text direction.');
   }

@@ -19,6 +19,12 @@ export function plainText(text: string): string {
   return text.replace(LINE_BREAKS_AND_TABS, ' ').replace(CONTROL, escapeOf);
 }
 
+/** Spaces, controls, marks of format such as the zero-width space, fillers and the blank of Braille. */
+const UNSEEN = /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+
+/** True if nothing of a text can be seen: it names nothing. */
+export const isBlank = (text: string): boolean => UNSEEN.test(text);
+
 /** What makes mail programs see a link in a word: of `https://x`, `www.x`, `x.com`, `a@b` or `\\\\host`. */
 const LINKING = /(?:[.:@\u3002]|\/\/|\\\\)+(?=\S)/g;
 

@@ -330,6 +330,7 @@ const refusals: Refused[] = [
   ],
   ['reference empty', { html: HTML_OK, reference: '' }, ['reference']],
   ['reference blank', { html: HTML_OK, reference: ' \u3000' }, ['reference']],
+  ['reference that cannot be seen', { html: HTML_OK, reference: '\u200b\ufeff' }, ['reference']],
   ['reference long', { html: HTML_OK, reference: 'x'.repeat(256) }, ['reference']],
   ['reference of lines', { html: HTML_OK, reference: 'a\nb' }, ['reference']],
   ['reference half', { html: HTML_OK, reference: '\ud800' }, ['reference']],

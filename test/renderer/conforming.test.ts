@@ -134,6 +134,14 @@ const OBSTACLES: Readonly<Record<string, readonly [string, RegExp]>> = {
     /page 1: an image has no alternative text/,
   ],
   'no title': ['<!doctype html><html lang=en><p>a', /the document has no title/],
+  'a title that cannot be seen': [
+    '<!doctype html><html lang=en><title>&#8203;&nbsp;&#xfeff;</title><p>a',
+    /the document has no title/,
+  ],
+  'an image whose text cannot be seen': [
+    page('t', '', `<p>a<img src="${JPEG}" alt="&#8203;">`),
+    /page 1: an image has no alternative text/,
+  ],
   'no language': ['<!doctype html><title>t</title><p>a', /the document names no language/],
   'a strange language': [page('t', '', '<p>a', '"en us"'), /“en us” is not a language/],
   'nothing tagged': [page('t', 'body{background:#eee}', ''), /nothing in the document has a tag/],

@@ -100,6 +100,7 @@ void test('a page without a title is named by what it shows', async (t) => {
   const names: readonly [html: string, name: string][] = [
     ['<p>Dear Ann</p><h2>Invoice\n <b>4711</b></h2><h1>Later</h1>', 'Invoice 4711'],
     ['<title> </title><h1>Report</h1>', 'Report'],
+    ['<title>&#8203;&#xfeff;</title><h1>Report</h1>', 'Report'],
     ['<h1 style="display:none">Hidden</h1><h1><img></h1><h3>Shown</h3>', 'Shown'],
     [
       '<style>@media print { .m { display: none } }</style><h1 class=m>Menu</h1><h2>Text</h2>',

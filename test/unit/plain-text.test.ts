@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { plainJson, plainText, unlinkedName } from '../../src/text/plain-text.ts';
+import { isBlank, plainJson, plainText, unlinkedName } from '../../src/text/plain-text.ts';
 
 const UNSAFE = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
@@ -12,6 +12,16 @@ void test('text that steers a terminal or its own direction becomes visible', (t
     ['\u2066a\u2069\u200e\u200f\u061c', '\\u2066a\\u2069\\u200e\\u200f\\u061c'],
   ] as const) {
     t.equal(plainText(text), plain);
+  }
+  t.end();
+});
+
+void test('a text is blank if nothing of it can be seen', (t) => {
+  const unseen = [' ', '\u00a0', '\u3000', '\n', '\u0001', '\u00ad', '\u034f', '\u115f', '\u180e'];
+  unseen.push('\u200b', '\u200d', '\u2060', '\u2800', '\u3164', '\ufe0f', '\ufeff', '\u{e0001}');
+  for (const each of ['', ...unseen, unseen.join('')]) t.ok(isBlank(each), JSON.stringify(each));
+  for (const each of ['a', '.', 'ー', '\u{1f600}', '\u0301', 'مرحبا', `${unseen.join('')}x`]) {
+    t.notOk(isBlank(each), each);
   }
   t.end();
 });

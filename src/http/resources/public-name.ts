@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { changePublicName, publicNameOf } from '../../accounts/public-name.ts';
 import { compile } from '../../requests/validation.ts';
+import { isBlank } from '../../text/plain-text.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { Closed, OrNull, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
@@ -54,7 +55,7 @@ export const putPublicName: Endpoint = {
     const given = await deps.bodies.readSmall(ctx, deps.config, (body, issues) => {
       const { name } = checkShape(body, issues);
       if (issues.any) return name;
-      if (name.trim() === '') issues.add('name', BLANK);
+      if (isBlank(name)) issues.add('name', BLANK);
       return name.trim();
     });
     const context = await commandContext(ctx, deps);
