@@ -20,6 +20,7 @@ const ANSWERS: Readonly<Record<string, readonly [type: string, body: string, ms:
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><rect width="20" height="20" fill="#d01020"/></svg>',
     200,
   ],
+  '/slow': ['text/plain', 'slow', 2_700],
   '/late.svg': ['image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>', 1_000],
   '/frame': [
     'text/html',
@@ -183,6 +184,12 @@ void test('what the page fetches is waited for, and what it does with it', async
   t.match((await renderer.pdf({ url: `${origin}/page` })).text, /fetched/);
   const patient = `const c = new AbortController(); setTimeout(() => c.abort(), 1000); fetch("${origin}/list", { signal: c.signal }).then(() => { p.textContent = "in time" }, () => { p.textContent = "too late" })`;
   t.match(await textOf(script(patient)), /in time/, "the page's own time limit does not run ahead");
+});
+
+void test('what comes after slow answers is drawn', async (t) => {
+  const ask = `fetch("${origin}/slow")`;
+  const slow = `${ask}.then(() => setTimeout(() => ${ask}.then(() => setTimeout(() => { p.textContent = "done" }, 900)), 900))`;
+  t.match(await textOf(script(slow)), /^done/);
 });
 
 void test("a page's own time limit for an answer leaves the answer its time", async (t) => {

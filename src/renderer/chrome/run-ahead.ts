@@ -97,7 +97,9 @@ export class RunAhead {
   readonly #budgetMs: number;
   #left: number;
   /** When real time is up, by `performance.now()`. */
-  readonly #end: number;
+  #end: number;
+  /** Real time that it may wait for answers without taking it from running ahead. */
+  #answersMs: number;
   /** Real time that was waited for requests without an answer to all; undefined while none was. */
   #networkGivenUpMs: number | undefined;
   /** Real time that is left to wait for work of Chrome. */
@@ -109,6 +111,7 @@ export class RunAhead {
     this.#budgetMs = request.wait_for?.budget_ms ?? BUDGET_MS;
     this.#left = this.#budgetMs;
     this.#end = performance.now() + deadline.share('runAhead', this.#budgetMs);
+    this.#answersMs = deadline.share('requests');
     this.#workLeftMs = deadline.share('nativeWork');
     this.#networkGivenUpMs = waits.list.find(
       (each) => each.for === 'network_idle' && each.capped,
@@ -249,6 +252,9 @@ export class RunAhead {
       .then(() => true);
     const done = await upTo(this.#page, 'requests', answered);
     const waited = performance.now() - started;
+    const free = Math.min(waited, this.#answersMs);
+    this.#answersMs -= free;
+    this.#end += free;
     if (done === true) return waited;
     this.#networkGivenUpMs = waited;
     return 0;
