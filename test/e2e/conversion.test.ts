@@ -150,7 +150,7 @@ void test('conversions over HTTP with a real Chrome', async (t) => {
 
   await t.test('a client may ask to be answered at the end', async (sub) => {
     const headers = { 'X-API-Key': service.firstStart.apiKey };
-    const { id } = await client.create({ html: '<p>wait</p>', wait_for: { delay_ms: 500 } });
+    const { id } = await client.create({ html: '<p>wait</p>', wait_for: { delay_ms: 3000 } });
     const path = `${service.url}/api/v1/conversions/${id}/`;
     const at = await fetch(path, { headers });
     sub.match(

@@ -52,7 +52,7 @@ void test('Ctrl-C lets a rendering end, also where it is typed twice', options, 
   const service = serviceOnTerminal(t);
   await service.start();
   for (const typed of [CTRL_C, CTRL_C + CTRL_C, CTRL_C]) {
-    const id = await renderingOne(service, 1500);
+    const id = await renderingOne(service, 5000);
     service.type(typed);
     t.match(await service.end(), { code: 0, signal: null });
     t.match(service.output.stdout, /stopped/);
@@ -97,7 +97,7 @@ void test('a later Ctrl-C puts the rendering back, and no try counts', options, 
 void test('a closed terminal stops the service, and no try counts for it', options, async (t) => {
   const service = serviceOnTerminal(t);
   await service.start();
-  const id = await renderingOne(service, 1500);
+  const id = await renderingOne(service, 5000);
   await service.kill();
   t.strictSame(await leftBy(service), []);
   await service.start();

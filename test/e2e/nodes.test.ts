@@ -374,12 +374,14 @@ for (const kind of KINDS) {
     );
     const client = other.client(one.firstStart.apiKey);
     const slow = { html: '<p>slow</p>', wait_for: { delay_ms: 1000 } };
-    const created = await Promise.all([1, 2, 3, 4].map(() => client.create(slow)));
-    for (const { id } of created) t.equal((await client.wait(id)).status, 'completed');
-    const renderers = (await deployment.log()).flatMap(({ type, data }) =>
-      type === 'ConversionStarted' ? [(JSON.parse(data) as { renderer: string }).renderer] : [],
-    );
-    t.equal(new Set(renderers).size, 2, 'both render');
+    await eventually('both to render', async () => {
+      const created = await Promise.all([1, 2, 3, 4].map(() => client.create(slow)));
+      for (const { id } of created) t.equal((await client.wait(id)).status, 'completed');
+      const renderers = (await deployment.log()).flatMap(({ type, data }) =>
+        type === 'ConversionStarted' ? [(JSON.parse(data) as { renderer: string }).renderer] : [],
+      );
+      return new Set(renderers).size === 2 || undefined;
+    });
     t.match(await one.stop(), { code: 0, signal: null });
     const { id } = await client.create({ html: '<p>after the stop</p>' });
     t.equal((await client.wait(id)).status, 'completed');

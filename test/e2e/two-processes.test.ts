@@ -184,14 +184,15 @@ void test('convert on the command line uses the renderer of the service beside i
 
 void test('files and requests go when their retention ends', async (t) => {
   const service = await startService(t, {
-    RETENTION_SECONDS: '2',
+    // Long enough for the client to see the link.
+    RETENTION_SECONDS: '8',
     FAILED_RETENTION_SECONDS: '1',
     FILE_URL_TTL_SECONDS: '3600',
   });
   const { dataDir } = service.place;
   const client = service.client();
   const [good, large, bad] = await Promise.all([
-    client.create({ html: '<p>kept for two seconds</p>' }),
+    client.create({ html: '<p>kept for some seconds</p>' }),
     client.create({ html: `<p>large</p><!--${'x'.repeat(300_000)}-->` }),
     client.create({ html: '<p>one page</p>', page_ranges: '7' }),
   ]);

@@ -61,8 +61,8 @@ export function follow(store: EventStore, after: bigint) {
   const until = (count: number): Promise<void> =>
     new Promise((resolve, reject) => {
       const deadline = setTimeout(
-        () => reject(new Error(`${seen.length} of ${count} events came in 10 s`)),
-        10_000,
+        () => reject(new Error(`${seen.length} of ${count} events came in 60 s`)),
+        60_000,
       );
       check = () => {
         if (seen.length < count) return;
