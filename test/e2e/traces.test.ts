@@ -17,8 +17,13 @@ function newParent(): { readonly traceId: string; readonly header: string } {
   return { traceId, header: `00-${traceId}-00000000000000b1-01` };
 }
 
-async function convert(service: Service, body: object, traceparent: string): Promise<string> {
-  const answer = await fetch(`${service.url}/api/v1/pdf/?q=${SECRET}`, {
+const post = async (
+  service: Service,
+  query: string,
+  body: object,
+  traceparent: string,
+): Promise<Response> =>
+  await fetch(`${service.url}/api/v1/pdf/${query}`, {
     method: 'POST',
     headers: {
       'X-API-Key': service.firstStart.apiKey,
@@ -28,6 +33,9 @@ async function convert(service: Service, body: object, traceparent: string): Pro
     },
     body: JSON.stringify(body),
   });
+
+async function convert(service: Service, body: object, traceparent: string): Promise<string> {
+  const answer = await post(service, '', body, traceparent);
   const text = await answer.text();
   if (answer.status !== 202) throw new Error(text);
   return (JSON.parse(text) as { readonly id: string }).id;
@@ -110,6 +118,8 @@ for (const kind of KINDS) {
       const receiver = await startOtlpReceiver(t);
       const nodes = await Nodes.start(t, kind, receiver.settings);
       const [api, renderer] = [await nodes.api(), await nodes.renderer()];
+      const refused = await post(api, `?q=${SECRET}`, {}, newParent().header);
+      t.equal(refused.status, 400);
       const { traceId, header } = newParent();
       const id = await convert(api, { html: `<h1>${SECRET}</h1><script>1</script>` }, header);
       const spans = await traceWith(receiver, traceId, 'record completed');
@@ -153,7 +163,7 @@ void test('a conversion that a crash interrupts goes on in its trace', async (t)
   const receiver = await startOtlpReceiver(t);
   const service = await startService(t, receiver.settings);
   const { traceId, header } = newParent();
-  const slow = { html: '<h1>Slow</h1>', wait_for: { delay_ms: 3000, network_idle: false } };
+  const slow = { html: '<h1>Slow</h1>', wait_for: { delay_ms: 8000, network_idle: false } };
   const id = await convert(service, slow, header);
   await eventually('its start', () =>
     receiver.spans.find((span) => span.traceId === traceId && span.name === 'record started'),
