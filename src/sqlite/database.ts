@@ -12,6 +12,7 @@ const STORE_VERSION = 1;
 
 /** The longest that an opening waits for another process's transaction: it keeps nobody else waiting yet. */
 const OPENING_BUSY_MS = 5_000;
+const WAL_RETRY_MS = 10;
 
 /** 16 MiB of WAL between checkpoints: fewer rewrites of hot index pages than SQLite's 4 MiB. */
 const CHECKPOINT_PAGES = 4_096;
@@ -189,7 +190,7 @@ function openConnection(path: string, checkSchema: (db: Database) => void): Data
 
 function prepare(db: Database, path: string): void {
   claim(db, path);
-  db.pragma('journal_mode = WAL');
+  useWal(db);
   db.pragma('synchronous = FULL');
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
@@ -197,6 +198,21 @@ function prepare(db: Database, path: string): void {
   // Otherwise INSERT OR REPLACE would delete a row past the append-only triggers.
   db.pragma('recursive_triggers = ON');
   assertDurable(db, path);
+}
+
+/** Tries again for as long as an opening waits: SQLite does not wait for another process that sets this at the same time. */
+function useWal(db: Database): void {
+  const end = performance.now() + OPENING_BUSY_MS;
+  for (;;) {
+    try {
+      db.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      const isBusy = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!isBusy || performance.now() > end) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS);
+  }
 }
 
 /** Stamps an empty file, refuses a foreign or a newer one. */
