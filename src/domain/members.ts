@@ -247,8 +247,9 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       if (member === undefined) return NO_MEMBER;
       const { role = member.role } = command;
       // Members and owners read documents anyway.
-      const documents = role === 'auditor' && (command.documents ?? member.documents);
-      if (role === member.role && documents === (member.documents ?? false)) return [];
+      const { documents: read = false } = member;
+      const documents = role === 'auditor' && (command.documents ?? read);
+      if (role === member.role && documents === read) return [];
       if (role !== 'owner' && isLastOwner(state, personId)) return LAST_OWNER;
       const right = { role, ...withDocuments(documents), ...(byProvider && { byProvider }) };
       const changed = { accountId, personId, ...right };
