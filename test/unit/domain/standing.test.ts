@@ -101,3 +101,175 @@ void test('a suspended account is resumed, and only that', (t) => {
   t.strictSame(fold(account, [opened, suspended]).suspension, { reason: 'v1.r', suspendedAt: NOW });
   t.end();
 });
+
+const erasedAt: AccountCommand = { type: 'EraseAccount', ...owner, now: NOW };
+const placed = (until?: number): AccountEvent => ({
+  type: 'HoldPlaced',
+  data: { ...owner, ...(until !== undefined && { until }), placedAt: NOW },
+});
+
+void test('what an operator decides is stored as decided', (t) => {
+  const cases: readonly (readonly [AccountEvent, object])[] = [
+    [{ type: 'PlanChanged', data: { ...owner, plan: 'pro' } }, { plan: 'pro' }],
+    [
+      { type: 'RetentionChanged', data: { ...owner, retentionSeconds: 60 } },
+      { retentionSeconds: 60 },
+    ],
+    [{ type: 'LowCreditsChanged', data: { ...owner, below: 0 } }, { lowCredits: 0 }],
+    [{ type: 'OperatorGranted', data: owner }, { isOperator: true }],
+    [placed(), { hold: { placedAt: NOW } }],
+    [placed(NOW + 5), { hold: { placedAt: NOW, until: NOW + 5 } }],
+  ];
+  for (const [event, expected] of cases)
+    t.strictSame(fold(account, [opened, event]), { ...fold(account, [opened]), ...expected });
+  const operator: AccountEvent = { type: 'OperatorGranted', data: owner };
+  t.notOk(fold(account, [opened, operator, { type: 'OperatorRevoked', data: owner }]).isOperator);
+  t.equal(fold(account, [opened, placed(), { type: 'HoldReleased', data: owner }]).hold, undefined);
+  t.end();
+});
+
+void test('an account has a retention of its own until it has that of the service again', (t) => {
+  const set = (retentionSeconds?: number): AccountCommand => ({
+    type: 'ChangeRetention',
+    ...owner,
+    ...(retentionSeconds !== undefined && { retentionSeconds }),
+  });
+  const event = (retentionSeconds?: number): AccountEvent => ({
+    type: 'RetentionChanged',
+    data: { ...owner, ...(retentionSeconds !== undefined && { retentionSeconds }) },
+  });
+  given(t, account, opened).when(set()).thenNothing();
+  given(t, account, opened).when(set(0)).thenEvents(event(0));
+  given(t, account, opened, event(0)).when(set(0)).thenNothing();
+  given(t, account, opened, event(0)).when(set(60)).thenEvents(event(60));
+  given(t, account, opened, event(0)).when(set()).thenEvents(event());
+  given(t, account, opened, event(0), event()).when(set()).thenNothing();
+  t.end();
+});
+
+void test('an account is made an operator, and is one no longer, once', (t) => {
+  const granted: AccountEvent = { type: 'OperatorGranted', data: owner };
+  const revoked: AccountEvent = { type: 'OperatorRevoked', data: owner };
+  const [grant, revoke] = [
+    { type: 'GrantOperator', ...owner },
+    { type: 'RevokeOperator', ...owner },
+  ] as const;
+  given(t, account, opened).when(grant).thenEvents(granted);
+  given(t, account, opened, granted).when(grant).thenNothing();
+  given(t, account, opened, granted).when(revoke).thenEvents(revoked);
+  given(t, account, opened, granted, revoked).when(revoke).thenNothing();
+  given(t, account, opened).when(revoke).thenNothing();
+  t.end();
+});
+
+void test('a second suspension tells its own reason, and both end at once', (t) => {
+  const suspended = (reason: string): AccountEvent => ({
+    type: 'AccountSuspended',
+    data: { ...owner, reason, suspendedAt: NOW },
+  });
+  const resumed: AccountEvent = { type: 'AccountResumed', data: { ...owner, resumedAt: NOW } };
+  given(t, account, opened, suspended('v1.r'))
+    .when({ type: 'SuspendAccount', ...owner, reason: 'v1.s', now: NOW })
+    .thenEvents(suspended('v1.s'));
+  const twice = [opened, suspended('v1.r'), suspended('v1.s')];
+  t.equal(fold(account, twice).suspension?.reason, 'v1.s');
+  const resume = { type: 'ResumeAccount', ...owner, now: NOW } as const;
+  given(t, account, ...twice)
+    .when(resume)
+    .thenEvents(resumed);
+  given(t, account, ...twice, resumed)
+    .when(resume)
+    .thenRejected('not_found');
+  t.end();
+});
+
+void test('every export is recorded, and other looks once an hour for each thing', (t) => {
+  const of = (what?: 'export' | 'account', now = NOW): AccountCommand => ({
+    type: 'RecordLook',
+    ...owner,
+    ...(what && { what }),
+    now,
+  });
+  const event = (what?: 'export' | 'account'): AccountEvent => ({
+    type: 'AccountInspected',
+    data: { ...owner, ...(what && { what }), inspectedAt: NOW },
+  });
+  given(t, account, opened, event('export')).when(of('export')).thenEvents(event('export'));
+  given(t, account, opened, event('account')).when(of('account')).thenNothing();
+  given(t, account, opened, event()).when(of('account')).thenEvents(event('account'));
+  given(t, account, opened, event('account')).when(of()).thenEvents(event());
+  t.equal(LOOK_RECORDED_MS, 60 * 60 * 1000);
+  t.end();
+});
+
+void test('a founder sets a password with the link that is open, once', (t) => {
+  const reset: AccountCommand = {
+    type: 'ResetPassword',
+    ...owner,
+    tokenHash: sha256(1),
+    passwordHash: 'v1.q',
+    now: NOW,
+  };
+  const offered = (n: number): AccountEvent => ({
+    type: 'PasswordResetOffered',
+    data: { ...owner, tokenHash: sha256(n), expiresAt: NOW + 1 },
+  });
+  const changed: AccountEvent = {
+    type: 'PasswordChanged',
+    data: { ...owner, passwordHash: 'v1.q', byLink: true },
+  };
+  given(t, account, opened)
+    .when({
+      type: 'OfferPasswordReset',
+      ...owner,
+      tokenHash: sha256(1),
+      now: NOW,
+      mailedUntil: NOW + 1,
+    })
+    .thenEvents({
+      type: 'PasswordResetOffered',
+      data: { ...owner, tokenHash: sha256(1), expiresAt: NOW + 1, byMail: true },
+    });
+  given(t, account, opened, offered(1)).when(reset).thenEvents(changed);
+  for (const events of [[], [offered(2)], [offered(1), changed], [offered(1), offered(2)]])
+    given(t, account, opened, ...events)
+      .when(reset)
+      .thenRejected('gone', /Ask for another/);
+  given(t, account, opened, offered(1))
+    .when({ ...reset, now: NOW + 1 })
+    .thenRejected('gone');
+  t.end();
+});
+
+void test('a session of a former password changes nothing, and an operator needs none', (t) => {
+  const set = (epoch?: number): AccountCommand => ({
+    type: 'ChangePassword',
+    ...owner,
+    passwordHash: 'v1.q',
+    ...(epoch !== undefined && { epoch }),
+  });
+  const changed: AccountEvent = {
+    type: 'PasswordChanged',
+    data: { ...owner, passwordHash: 'v1.q' },
+  };
+  given(t, account, opened, changed).when(set()).thenEvents(changed);
+  given(t, account, opened, changed).when(set(1)).thenEvents(changed);
+  for (const epoch of [0, 2])
+    given(t, account, opened, changed)
+      .when(set(epoch))
+      .thenRejected('unauthorized', /Sign in again/);
+  t.end();
+});
+
+void test('an account under a hold is not erased', (t) => {
+  const erased: AccountEvent = { type: 'AccountErased', data: owner };
+  given(t, account, opened).when(erasedAt).thenEvents(erased);
+  given(t, account, opened, placed())
+    .when(erasedAt)
+    .thenRejected('forbidden', /under a hold.*has no end/);
+  given(t, account, opened, placed(NOW + 1))
+    .when(erasedAt)
+    .thenRejected('forbidden', /ends 2026/);
+  given(t, account, opened, placed(NOW)).when(erasedAt).thenEvents(erased);
+  t.end();
+});

@@ -7,7 +7,9 @@ import {
 } from '../../../src/domain/webhook-delivery.ts';
 import {
   endpointOf,
+  MAX_REDELIVERIES,
   MAX_WEBHOOKS,
+  redeliveryRefused,
   SECRET_OVERLAP_MS,
   secretsInForce,
   type WebhooksCommand,
@@ -266,5 +268,173 @@ void test('a delivery is tried ten times, over three days', (t) => {
   given(t, delivery, ...before)
     .when(attempt(1, 200, 3))
     .thenEvents(tried(1, { status: 200, round: 3, outcome: 'delivered' }));
+  t.end();
+});
+
+const changed = (data: object): WebhooksEvent =>
+  ({
+    type: 'WebhookChanged',
+    data: { ...endpoint(), changedAt: NOW + 1, ...data },
+  }) as WebhooksEvent;
+
+void test('a change of one endpoint leaves what it does not name, and the others', (t) => {
+  const before = { url: 'v1.u', types, enabled: true, changedAt: NOW };
+  const cases: readonly (readonly [object, object])[] = [
+    [{ url: 'v1.w' }, { url: 'v1.w' }],
+    [{ types: ['conversion.failed'] }, { types: ['conversion.failed'] }],
+    [{ enabled: false }, { enabled: false }],
+    [{ description: 'v1.d' }, {}],
+  ];
+  for (const [data, expected] of cases) {
+    const state = fold(webhooks, [created(2), created(), changed(data)]);
+    t.match(endpointOf(state, webhookId()), { ...before, ...expected, changedAt: NOW + 1 });
+    t.match(endpointOf(state, webhookId(2)), before);
+  }
+  const two = [created(2), created()];
+  const off = fold(webhooks, [
+    ...two,
+    {
+      type: 'WebhookDisabled',
+      data: { ...endpoint(), reason: 'gone', since: NOW, disabledAt: NOW },
+    },
+  ]);
+  t.strictSame(
+    off.endpoints.map(({ enabled }) => enabled),
+    [true, false],
+  );
+  const { endpoints } = fold(webhooks, [...two, rotated(3, NOW)]);
+  t.strictSame(
+    endpoints.map(({ secrets }) => secrets.length),
+    [1, 2],
+  );
+  const state = fold(webhooks, [
+    ...two,
+    { type: 'WebhookDeleted', data: { ...endpoint(), deletedAt: NOW } },
+  ]);
+  t.strictSame(
+    state.endpoints.map(({ id }) => id),
+    [webhookId(2)],
+  );
+  t.end();
+});
+
+void test('a change without types keeps them', (t) => {
+  given(t, webhooks, created())
+    .when({ type: 'ChangeWebhook', ...endpoint(), change: { url: 'v1.w' }, now: NOW + 1 })
+    .thenEvents(changed({ url: 'v1.w' }));
+  t.end();
+});
+
+void test('an endpoint that was changed when its first try failed is still the one that failed', (t) => {
+  const disable = (since: number): WebhooksCommand => ({
+    type: 'DisableWebhook',
+    ...endpoint(),
+    reason: 'gone',
+    since,
+    now: NOW + 9,
+  });
+  given(t, webhooks, created(), changed({ url: 'v1.w' }))
+    .when(disable(NOW + 1))
+    .thenEvents({
+      type: 'WebhookDisabled',
+      data: { ...endpoint(), reason: 'gone', since: NOW + 1, disabledAt: NOW + 9 },
+    });
+  given(t, webhooks, created(), changed({ url: 'v1.w' }))
+    .when(disable(NOW))
+    .thenNothing();
+  t.end();
+});
+
+void test('nothing is sent again to an endpoint that is switched off', (t) => {
+  const again: WebhooksCommand = { type: 'RequestRedeliveries', ...endpoint(), since: 5, now: NOW };
+  given(t, webhooks, created(), changed({ enabled: false }))
+    .when(again)
+    .thenRejected('validation_error', /switched off. Switch it on/);
+  t.match(redeliveryRefused(fold(webhooks, [created(2)]), webhookId()), { rejected: 'not_found' });
+  t.equal(redeliveryRefused(fold(webhooks, [created()]), webhookId()), undefined);
+  t.end();
+});
+
+void test('the documented limits of webhooks hold', (t) => {
+  t.strictSame([MAX_WEBHOOKS, MAX_REDELIVERIES, SECRET_OVERLAP_MS], [20, 1000, DAY_MS]);
+  const [minute, hour] = [HOUR_MS / 60, HOUR_MS];
+  const pauses = [5000, 5 * minute, hour / 2, ...[2, 5, 10, 14, 20, 24].map((n) => n * hour)];
+  t.strictSame(RETRY_PAUSES_MS, pauses);
+  t.end();
+});
+
+void test('only 2xx is delivered', (t) => {
+  const outcomes: readonly (readonly [number, string])[] = [
+    [199, 'retry'],
+    [200, 'delivered'],
+    [299, 'delivered'],
+    [300, 'retry'],
+    [409, 'retry'],
+    [410, 'failed'],
+    [411, 'retry'],
+  ];
+  for (const [status, outcome] of outcomes) {
+    const decided = delivery.decide(
+      {
+        type: 'RecordAttempt',
+        ...about,
+        message: 'conversion.completed',
+        round: 0,
+        attempt: 1,
+        status,
+        durationMs: 7,
+        jitter: 0.5,
+        at: NOW,
+      },
+      delivery.initialState,
+    );
+    t.match(decided, [{ data: { status, outcome } }], `${status}`);
+  }
+  t.end();
+});
+
+void test('a delivery that is sent again begins with its first try, and not in a round that is over', (t) => {
+  const attempt = (round: number, n: number): DeliveryCommand => ({
+    type: 'RecordAttempt',
+    ...about,
+    message: 'conversion.completed',
+    round,
+    attempt: n,
+    status: 200,
+    durationMs: 7,
+    jitter: 0.5,
+    at: NOW,
+  });
+  const delivered = (round: number, n: number): DeliveryEvent => ({
+    type: 'DeliveryAttempted',
+    data: {
+      ...about,
+      message: 'conversion.completed',
+      round,
+      attempt: n,
+      status: 200,
+      durationMs: 7,
+      outcome: 'delivered',
+      attemptedAt: NOW,
+    },
+  });
+  const asked = (round: number): DeliveryEvent => ({
+    type: 'RedeliveryRequested',
+    data: { ...about, round, requestedAt: NOW },
+  });
+  const ask = (round: number): DeliveryCommand => ({
+    type: 'RequestRedelivery',
+    ...about,
+    round,
+    at: NOW,
+  });
+  const again = given(t, delivery, delivered(0, 1), asked(1));
+  again.when(attempt(1, 1)).thenEvents(delivered(1, 1));
+  again.when(attempt(1, 2)).thenNothing();
+  again.when(attempt(0, 2)).thenNothing();
+  again.when(ask(1)).thenNothing();
+  again.when(ask(0)).thenNothing();
+  again.when(ask(2)).thenEvents(asked(2));
+  given(t, delivery, delivered(2, 1)).when(attempt(2, 2)).thenEvents(delivered(2, 2));
   t.end();
 });
