@@ -1,6 +1,7 @@
 /** Proofs of addresses: what the first one drops, and what an unproven address does not open. */
 import { test } from 'tap';
 import { account, type AccountEvent } from '../../../src/domain/account.ts';
+import { provenText } from '../../../src/domain/address-proof.ts';
 import { founderOf } from '../../../src/domain/members.ts';
 import { person } from '../../../src/domain/person.ts';
 import type { PersonEvent } from '../../../src/domain/person-commands.ts';
@@ -218,5 +219,38 @@ void test('without a proof, a handed-over link lets in only its own person and f
   given(t, account, opened, invited).when(join(invitation, false)).thenEvents(joined(invitation));
   const before: AccountEvent = { type: 'MemberJoined', data: { ...PLACE, role: 'member' } };
   given(t, account, opened, before, left, invited).when(join(BOB, false)).thenEvents(joined(BOB));
+  t.end();
+});
+
+void test('a proof says by whom, and each thing that it dropped', (t) => {
+  const none = { passkeys: 0, memberships: 0 };
+  const cases: readonly (readonly [Parameters<typeof provenText>[0]['dropped'], string])[] = [
+    [none, 'sessions'],
+    [{ ...none, password: true }, 'password, sessions'],
+    [{ ...none, passkeys: 1 }, 'passkeys (1), sessions'],
+    [{ ...none, secondFactor: true }, 'authenticator and recovery codes, sessions'],
+    [{ ...none, memberships: 1 }, 'sessions, memberships (1)'],
+  ];
+  for (const [what, text] of cases)
+    t.match(
+      provenText({ ...PLACE, provenBy: 'operator', dropped: what }),
+      new RegExp(
+        `by an operator of the service\\..* is dropped: ${text.replace(/[()]/g, '\\$&')}\\.$`,
+      ),
+    );
+  t.end();
+});
+
+void test('the proof of an address names its account, if any', (t) => {
+  given(t, person, registered)
+    .when({ type: 'ProveAddress', personId: BOB, provenBy: 'provider', memberships: 0 })
+    .thenEvents({
+      type: 'PersonAddressProven',
+      data: {
+        personId: BOB,
+        provenBy: 'provider',
+        dropped: { password: true, passkeys: 0, memberships: 0 },
+      },
+    });
   t.end();
 });

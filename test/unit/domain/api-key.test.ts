@@ -4,11 +4,14 @@ import {
   type ApiKeyEvent,
   apiKey,
   apiKeyStream,
+  hasExpired,
   KEY_USE_INTERVAL_MS,
   useIsDue,
 } from '../../../src/domain/api-key.ts';
+import type { KeyRights } from '../../../src/domain/event-fields.ts';
+import { founderOf } from '../../../src/domain/members.ts';
 import { fold, given } from '../../support/given.ts';
-import { accountId, keyId, NOW, sha256 } from '../../support/samples.ts';
+import { accountId, keyId, NOW, personId, sha256 } from '../../support/samples.ts';
 
 const details = {
   accountId: accountId(),
@@ -17,14 +20,14 @@ const details = {
   prefix: 'pk_live_abcd',
   name: 'v1.name',
 };
-const create: ApiKeyCommand = { type: 'CreateKey', ...details, now: NOW };
+const create = { type: 'CreateKey', ...details, now: NOW } as const;
 const use = (now: number): ApiKeyCommand => ({ type: 'RecordKeyUse', keyId: keyId(), now });
 const revoke = (owner = accountId()): ApiKeyCommand => ({
   type: 'RevokeKey',
   keyId: keyId(),
   accountId: owner,
 });
-const created: ApiKeyEvent = { type: 'KeyCreated', data: { ...details, createdAt: NOW } };
+const created = { type: 'KeyCreated', data: { ...details, createdAt: NOW } } as const;
 const used = (usedAt: number): ApiKeyEvent => ({
   type: 'KeyUsed',
   data: { accountId: accountId(), keyId: keyId(), usedAt },
@@ -90,5 +93,79 @@ void test("another account's key is like none", (t) => {
   given(t, apiKey, created)
     .when(revoke(accountId(2)))
     .thenRejected('not_found', /API key/);
+  t.end();
+});
+
+void test('each bound of a key is kept, and there are no others', (t) => {
+  t.equal(KEY_USE_INTERVAL_MS, 60_000);
+  const bounds: readonly KeyRights[] = [
+    {},
+    { scopes: ['read'] },
+    { expiresAt: 0 },
+    { addresses: 'v1.a' },
+    { rateLimit: 3 },
+    { creditLimit: 4 },
+    { isTest: true },
+  ];
+  for (const rights of bounds) {
+    const event: ApiKeyEvent = { type: 'KeyCreated', data: { ...created.data, ...rights } };
+    given(t, apiKey)
+      .when({ ...create, rights })
+      .thenEvents(event);
+    t.strictSame(fold(apiKey, [event]).rights, rights);
+  }
+  t.end();
+});
+
+void test('a key has expired from its time on', (t) => {
+  const until = (expiresAt?: number) =>
+    fold(apiKey, [
+      {
+        type: 'KeyCreated',
+        data: { ...details, createdAt: NOW, ...(expiresAt !== undefined && { expiresAt }) },
+      },
+    ]);
+  t.notOk(hasExpired(until(), NOW + 1e12));
+  t.notOk(hasExpired(until(NOW), NOW - 1));
+  t.ok(hasExpired(until(NOW), NOW));
+  t.ok(hasExpired(until(NOW), NOW + 1));
+  t.end();
+});
+
+void test('a member revokes their own keys and those of their membership end with it', (t) => {
+  const maker = { createdBy: personId(2), memberSince: 3 };
+  const bobs: ApiKeyEvent = { type: 'KeyCreated', data: { ...created.data, ...maker } };
+  given(t, apiKey)
+    .when({ ...create, maker })
+    .thenEvents(bobs);
+  t.match(fold(apiKey, [bobs]), maker);
+  t.match(fold(apiKey, [created]), { createdBy: founderOf(accountId()), memberSince: 0 });
+  const by = (createdBy: string, owner = accountId()) =>
+    ({ type: 'RevokeKey', keyId: keyId(), accountId: owner, createdBy }) as const;
+  given(t, apiKey, bobs)
+    .when(by(personId(2)))
+    .thenEvents(revoked);
+  given(t, apiKey, bobs).when(revoke()).thenEvents(revoked);
+  given(t, apiKey, bobs)
+    .when(by(personId(3)))
+    .thenRejected('not_found');
+  given(t, apiKey, bobs)
+    .when(by(personId(2), accountId(2)))
+    .thenRejected('not_found');
+  given(t, apiKey, created)
+    .when(by(founderOf(accountId())))
+    .thenEvents(revoked);
+  given(t, apiKey, created)
+    .when(by(personId(2)))
+    .thenRejected('not_found');
+  t.end();
+});
+
+void test('whoever may revoke only test keys revokes no other', (t) => {
+  const testKey: ApiKeyEvent = { type: 'KeyCreated', data: { ...created.data, isTest: true } };
+  const test = { type: 'RevokeKey', keyId: keyId(), accountId: accountId(), isTest: true } as const;
+  given(t, apiKey, testKey).when(test).thenEvents(revoked);
+  given(t, apiKey, testKey).when(revoke()).thenEvents(revoked);
+  given(t, apiKey, created).when(test).thenRejected('not_found');
   t.end();
 });

@@ -1,7 +1,15 @@
 import { test } from 'tap';
-import { type EmailEvent, email, emailStream, isEmailAddress } from '../../../src/domain/email.ts';
+import {
+  type EmailCommand,
+  type EmailEvent,
+  email,
+  emailStream,
+  isEmailAddress,
+  personOf,
+} from '../../../src/domain/email.ts';
+import { founderOf } from '../../../src/domain/members.ts';
 import { fold, given } from '../../support/given.ts';
-import { accountId, sha256 } from '../../support/samples.ts';
+import { accountId, personId, sha256 } from '../../support/samples.ts';
 
 const reserved = (n: number): EmailEvent => ({
   type: 'EmailReserved',
@@ -40,5 +48,65 @@ void test('what separates or encloses addresses is not part of one', (t) => {
   for (const domain of ['', '.', '.com', 'example.', 'a..b', 'a/b', "a'", 'a?b', 'b'.repeat(256)])
     t.notOk(isEmailAddress(`x@${domain}`), `domain ${domain}`);
   t.ok(isEmailAddress(`x@${'b'.repeat(255)}`));
+  t.end();
+});
+
+const reserve = (n: number, more: Partial<EmailCommand> = {}): EmailCommand => ({
+  type: 'ReserveEmail',
+  accountId: accountId(n),
+  ...more,
+});
+
+void test('an address that is free again goes to the first who read that', (t) => {
+  given(t, email, reserved(1))
+    .when(reserve(2, { insteadOf: 1 }))
+    .thenEvents(reserved(2));
+  given(t, email, reserved(1))
+    .when(reserve(2, { insteadOf: 0 }))
+    .thenNothing();
+  given(t, email, reserved(1), reserved(2))
+    .when(reserve(3, { insteadOf: 1 }))
+    .thenNothing();
+  given(t, email, reserved(1), reserved(2))
+    .when(reserve(3, { insteadOf: 2 }))
+    .thenEvents(reserved(3));
+  t.match(fold(email, [reserved(1), reserved(2)]), { holder: accountId(2), reservations: 2 });
+  t.end();
+});
+
+void test('only its own holder takes back an address that they left', (t) => {
+  const change = { forChange: true } as const;
+  const back = (n: number, more = {}): EmailEvent => ({
+    type: 'EmailReserved',
+    data: { accountId: accountId(n), ...more, ...change },
+  });
+  given(t, email, reserved(1)).when(reserve(1, change)).thenEvents(back(1));
+  given(t, email, reserved(1)).when(reserve(2, change)).thenNothing();
+  given(t, email, reserved(1)).when(reserve(1)).thenNothing();
+  const bob = { personId: personId(2) };
+  const bobs: EmailEvent = { type: 'EmailReserved', data: { accountId: accountId(1), ...bob } };
+  given(t, email, bobs)
+    .when(reserve(1, { ...bob, ...change }))
+    .thenEvents(back(1, bob));
+  given(t, email, bobs).when(reserve(1, change)).thenNothing();
+  given(t, email, reserved(1))
+    .when(reserve(1, { ...bob, ...change }))
+    .thenNothing();
+  t.strictSame(
+    [fold(email, [bobs]), fold(email, [back(1)])].map(({ holder, isForChange }) => [
+      holder,
+      isForChange,
+    ]),
+    [
+      [personId(2), false],
+      [accountId(1), true],
+    ],
+  );
+  t.end();
+});
+
+void test('an account’s address is that of its founder, and a person’s their own', (t) => {
+  t.equal(personOf(accountId(1)), founderOf(accountId(1)));
+  t.equal(personOf(personId(2)), personId(2));
   t.end();
 });

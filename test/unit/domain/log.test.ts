@@ -145,3 +145,99 @@ void test('each witness is recorded once for a checkpoint, and one timestamp', (
     .thenRejected('not_found');
   t.end();
 });
+
+void test('after a restore the log goes on under another name, and never takes a former one', (t) => {
+  const move = (origin: string, formerOrigin: string) => ({ origin, formerOrigin, at: NOW });
+  const continued = (origin: string, formerOrigin: string): LogEvent => ({
+    type: 'LogContinued',
+    data: move(origin, formerOrigin),
+  });
+  const [second, third] = [2, 3].map((n) => `pressledger/${`${n}`.repeat(16)}`) as [string, string];
+  const go = (origin: string, formerOrigin: string) =>
+    ({ type: 'ContinueLog', ...move(origin, formerOrigin) }) as const;
+  const begun = [opened, keyAdded(1), signed(2)];
+  given(t, log, ...begun)
+    .when(go(second, ORIGIN))
+    .thenEvents(continued(second, ORIGIN));
+  const restored = [...begun, continued(second, ORIGIN)];
+  given(t, log, ...restored)
+    .when(go(third, ORIGIN))
+    .thenNothing();
+  given(t, log, ...restored)
+    .when(go(third, second))
+    .thenEvents(continued(third, second));
+  given(t, log, ...restored)
+    .when(open(ORIGIN))
+    .thenRejected('validation_error', /never takes that name again/);
+  given(t, log, ...restored)
+    .when(open(NAME))
+    .thenEvents(renamed);
+  const state = fold(log, restored);
+  t.match(state, { origin: second, openedAs: ORIGIN, formerOrigins: [ORIGIN], generation: 1 });
+  t.strictSame(
+    [state.keys, state.checkpoints],
+    [[], []],
+    'what signed the former one signs no more',
+  );
+  given(t, log, ...restored)
+    .when(addKey(2))
+    .thenEvents(keyAdded(2));
+  t.end();
+});
+
+void test('a log records the keyring that it was begun with', (t) => {
+  const keyring = 'a'.repeat(32);
+  const withKeyring: LogEvent = { type: 'LogOpened', data: { origin: ORIGIN, keyring } };
+  given(t, log)
+    .when({ ...open(), keyring })
+    .thenEvents(withKeyring);
+  t.equal(fold(log, [withKeyring]).keyring, keyring);
+  t.equal(fold(log, [opened]).keyring, undefined);
+  t.end();
+});
+
+void test('that the service sends mail is recorded when it changes', (t) => {
+  const turn = (on: boolean) => ({ type: 'SwitchMail', on, at: NOW }) as const;
+  const switched = (on: boolean): LogEvent => ({ type: 'MailSwitched', data: { on, at: NOW } });
+  given(t, log, opened).when(turn(false)).thenNothing();
+  given(t, log, opened).when(turn(true)).thenEvents(switched(true));
+  given(t, log, opened, switched(true)).when(turn(true)).thenNothing();
+  given(t, log, opened, switched(true)).when(turn(false)).thenEvents(switched(false));
+  t.end();
+});
+
+void test('a first checkpoint covers something, and late proofs are recorded for the newest 16', (t) => {
+  const begun = [opened, keyAdded(1)];
+  given(t, log, ...begun)
+    .when(sign(0))
+    .thenRejected('service_unavailable');
+  given(t, log, ...begun)
+    .when(sign(1))
+    .thenEvents(signed(1));
+  const many = Array.from({ length: 17 }, (_, n) => signed(n + 1));
+  given(t, log, ...begun, ...many)
+    .when(timestamp(1))
+    .thenRejected('not_found', /No recent checkpoint covers 1 events/);
+  given(t, log, ...begun, ...many)
+    .when(timestamp(2))
+    .thenEvents({ type: 'CheckpointTimestamped', data: { size: 2, token: 'AAAA', at: NOW } });
+  t.end();
+});
+
+void test('what is recorded for one checkpoint says nothing of the others', (t) => {
+  const before = [opened, keyAdded(1), signed(2), signed(4)];
+  const stamped: LogEvent = {
+    type: 'CheckpointTimestamped',
+    data: { size: 2, token: 'AAAA', at: NOW },
+  };
+  given(t, log, ...before, stamped, cosigned(line('w1')))
+    .when(timestamp(4))
+    .thenEvents({ type: 'CheckpointTimestamped', data: { ...stamped.data, size: 4 } });
+  given(t, log, ...before, stamped, cosigned(line('w1')))
+    .when(cosign(4, line('w1')))
+    .thenEvents({
+      type: 'CheckpointCosigned',
+      data: { size: 4, signatures: [line('w1')], at: NOW },
+    });
+  t.end();
+});

@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { GIVEN_UP_AFTER_MS, type MailCommand, mail } from '../../../src/domain/mail.ts';
+import { failedMail } from '../../../src/domain/mail-words.ts';
 import { accountId, NOW } from '../../support/samples.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -67,5 +68,38 @@ void test('of two processes that send at a time, one is recorded', (t) => {
   const state = mail.evolve(mail.initialState, first);
   t.same(mail.decide(tried(1), state), []);
   t.same(mail.decide(tried(3), state), []);
+  t.end();
+});
+
+const failed = (command: MailCommand) => {
+  const [event] = [mail.decide(command, mail.initialState)].flat();
+  if (event === undefined || 'rejected' in event) throw new Error('It is not recorded.');
+  return event.data;
+};
+
+void test('what may pass is tried again, within three days of the event', (t) => {
+  t.equal(GIVEN_UP_AFTER_MS, 72 * HOUR_MS);
+  for (const failure of ['deferred', 'connection_failed', 'timeout'] as const)
+    t.match(failed(tried(1, { failure })), { failure, nextAt: NOW + 60_000 });
+  const last = NOW - GIVEN_UP_AFTER_MS + 60_000;
+  t.equal(failed(tried(1, { failure: 'timeout', since: last })).nextAt, undefined);
+  t.equal(failed(tried(1, { failure: 'timeout', since: last + 1 })).nextAt, NOW + 60_000);
+  t.end();
+});
+
+void test('the status of an answer is recorded, if there was one', (t) => {
+  t.match(failed(tried(1, { failure: 'refused', status: 550 })), { status: 550 });
+  t.notOk('status' in failed(tried(1, { failure: 'timeout' })));
+  t.end();
+});
+
+void test('a sentence says why a mail was not sent, and when it is tried again', (t) => {
+  const sentence = (more: object) =>
+    failedMail({ ...of, failure: 'deferred', attempt: 1, at: NOW, ...more });
+  t.equal(sentence({}), 'A mail about low credits was not sent: the mail server put it off.');
+  t.equal(
+    sentence({ status: 451, nextAt: NOW }),
+    'A mail about low credits was not sent: the mail server answered with 451. The next try is at 2026-11-21T12:30:00.000Z.',
+  );
   t.end();
 });

@@ -4,7 +4,12 @@ import { type EmailEvent, email } from '../../../src/domain/email.ts';
 import { founderOf } from '../../../src/domain/members.ts';
 import { person } from '../../../src/domain/person.ts';
 import type { PersonEvent } from '../../../src/domain/person-commands.ts';
-import { keepsAddress, signsInWith } from '../../../src/domain/sign-in-address.ts';
+import {
+  ADDRESS_LINK_MS,
+  addressOfferText,
+  keepsAddress,
+  signsInWith,
+} from '../../../src/domain/sign-in-address.ts';
 import { fold, given } from '../../support/given.ts';
 import { accountId, personId, sha256 } from '../../support/samples.ts';
 
@@ -140,5 +145,27 @@ void test('an address that is reserved for a change is held once the change has 
   t.notOk(keepsAddress(after, first, sha256(0), NOW), 'the former address is free');
   const back = fold(person, [registered, offeredBob(1), movedBob, offeredBob(0)]);
   t.notOk(keepsAddress(back, first, sha256(0), NOW), 'also while a link back is open');
+  t.end();
+});
+
+void test('a link is valid for an hour, and its address kept ten minutes longer', (t) => {
+  t.equal(ADDRESS_LINK_MS, HOUR_MS);
+  const holder = fold(person, [registered, offeredBob(1)]);
+  const reserved = { isForChange: true };
+  const kept = NOW + HOUR_MS + HOUR_MS / 6;
+  t.ok(keepsAddress(holder, reserved, sha256(1), kept - 1));
+  t.notOk(keepsAddress(holder, reserved, sha256(1), kept));
+  t.notOk(keepsAddress(holder, reserved, sha256(2), NOW), 'the link is to another address');
+  t.end();
+});
+
+void test('a link that an operator hands over is not called mailed', (t) => {
+  given(t, account, opened)
+    .when({ ...ask, byMail: false })
+    .thenEvents({ type: 'EmailChangeOffered', data: { accountId: ID, ...offer(1) } });
+  const sentence = (byMail?: true) =>
+    addressOfferText({ expiresAt: NOW, ...(byMail && { byMail }) });
+  t.match(sentence(true), /A link is sent there, which is valid until 2026-11-27/);
+  t.notMatch(sentence(), /sent/);
   t.end();
 });
