@@ -117,20 +117,24 @@ void test('each bound of a key is kept, and there are no others', (t) => {
   t.end();
 });
 
+const validUntil = (expiresAt?: number) =>
+  fold(apiKey, [
+    {
+      type: 'KeyCreated',
+      data: { ...details, createdAt: NOW, ...(expiresAt !== undefined && { expiresAt }) },
+    },
+  ]);
+
 void test('a key has expired from its time on', (t) => {
-  const until = (expiresAt?: number) =>
-    fold(apiKey, [
-      {
-        type: 'KeyCreated',
-        data: { ...details, createdAt: NOW, ...(expiresAt !== undefined && { expiresAt }) },
-      },
-    ]);
-  t.notOk(hasExpired(until(), NOW + 1e12));
-  t.notOk(hasExpired(until(NOW), NOW - 1));
-  t.ok(hasExpired(until(NOW), NOW));
-  t.ok(hasExpired(until(NOW), NOW + 1));
+  t.notOk(hasExpired(validUntil(), NOW + 1e12));
+  t.notOk(hasExpired(validUntil(NOW), NOW - 1));
+  t.ok(hasExpired(validUntil(NOW), NOW));
+  t.ok(hasExpired(validUntil(NOW), NOW + 1));
   t.end();
 });
+
+const revokeOf = (createdBy: string, owner = accountId()) =>
+  ({ type: 'RevokeKey', keyId: keyId(), accountId: owner, createdBy }) as const;
 
 void test('a member revokes their own keys and those of their membership end with it', (t) => {
   const maker = { createdBy: personId(2), memberSince: 3 };
@@ -140,32 +144,35 @@ void test('a member revokes their own keys and those of their membership end wit
     .thenEvents(bobs);
   t.match(fold(apiKey, [bobs]), maker);
   t.match(fold(apiKey, [created]), { createdBy: founderOf(accountId()), memberSince: 0 });
-  const by = (createdBy: string, owner = accountId()) =>
-    ({ type: 'RevokeKey', keyId: keyId(), accountId: owner, createdBy }) as const;
   given(t, apiKey, bobs)
-    .when(by(personId(2)))
+    .when(revokeOf(personId(2)))
     .thenEvents(revoked);
   given(t, apiKey, bobs).when(revoke()).thenEvents(revoked);
   given(t, apiKey, bobs)
-    .when(by(personId(3)))
+    .when(revokeOf(personId(3)))
     .thenRejected('not_found');
   given(t, apiKey, bobs)
-    .when(by(personId(2), accountId(2)))
+    .when(revokeOf(personId(2), accountId(2)))
     .thenRejected('not_found');
   given(t, apiKey, created)
-    .when(by(founderOf(accountId())))
+    .when(revokeOf(founderOf(accountId())))
     .thenEvents(revoked);
   given(t, apiKey, created)
-    .when(by(personId(2)))
+    .when(revokeOf(personId(2)))
     .thenRejected('not_found');
   t.end();
 });
 
 void test('whoever may revoke only test keys revokes no other', (t) => {
   const testKey: ApiKeyEvent = { type: 'KeyCreated', data: { ...created.data, isTest: true } };
-  const test = { type: 'RevokeKey', keyId: keyId(), accountId: accountId(), isTest: true } as const;
-  given(t, apiKey, testKey).when(test).thenEvents(revoked);
+  const revokeTest = {
+    type: 'RevokeKey',
+    keyId: keyId(),
+    accountId: accountId(),
+    isTest: true,
+  } as const;
+  given(t, apiKey, testKey).when(revokeTest).thenEvents(revoked);
   given(t, apiKey, testKey).when(revoke()).thenEvents(revoked);
-  given(t, apiKey, created).when(test).thenRejected('not_found');
+  given(t, apiKey, created).when(revokeTest).thenRejected('not_found');
   t.end();
 });

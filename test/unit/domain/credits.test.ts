@@ -60,22 +60,23 @@ void test('a key without its time, in an older log, holds nothing up', (t) => {
   t.end();
 });
 
+const ofMonth = (of: string) => ({ month: of });
+
 void test('a plan gives its credits once a month, also if a clock ran ahead', (t) => {
-  const month = (of: string) => ({ month: of });
-  const november = granted(9, month('2026-11'));
+  const november = granted(9, ofMonth('2026-11'));
   given(t, account, opened)
-    .when(grant(9, month('2026-11')))
+    .when(grant(9, ofMonth('2026-11')))
     .thenEvents(november);
   for (const passed of ['2026-11', '2026-10', '2025-12'])
     given(t, account, opened, november)
-      .when(grant(9, month(passed)))
+      .when(grant(9, ofMonth(passed)))
       .thenNothing();
   given(t, account, opened, november, granted(1))
-    .when(grant(9, month('2026-11')))
+    .when(grant(9, ofMonth('2026-11')))
     .thenNothing();
   given(t, account, opened, november)
-    .when(grant(9, month('2026-12')))
-    .thenEvents(granted(9, month('2026-12')));
+    .when(grant(9, ofMonth('2026-12')))
+    .thenEvents(granted(9, ofMonth('2026-12')));
   t.end();
 });
 

@@ -146,26 +146,27 @@ void test('each witness is recorded once for a checkpoint, and one timestamp', (
   t.end();
 });
 
-void test('after a restore the log goes on under another name, and never takes a former one', (t) => {
-  const move = (origin: string, formerOrigin: string) => ({ origin, formerOrigin, at: NOW });
-  const continued = (origin: string, formerOrigin: string): LogEvent => ({
-    type: 'LogContinued',
-    data: move(origin, formerOrigin),
-  });
-  const [second, third] = [2, 3].map((n) => `pressledger/${`${n}`.repeat(16)}`) as [string, string];
-  const go = (origin: string, formerOrigin: string) =>
-    ({ type: 'ContinueLog', ...move(origin, formerOrigin) }) as const;
+const [SECOND, THIRD] = ['pressledger/2222222222222222', 'pressledger/3333333333333333'] as const;
+const move = (origin: string, formerOrigin: string) => ({ origin, formerOrigin, at: NOW });
+const moved = (origin: string, formerOrigin: string): LogEvent => ({
+  type: 'LogContinued',
+  data: move(origin, formerOrigin),
+});
+const moveOn = (origin: string, formerOrigin: string) =>
+  ({ type: 'ContinueLog', ...move(origin, formerOrigin) }) as const;
+
+void test('after a restore the log continues under another name, and never takes a former one', (t) => {
   const begun = [opened, keyAdded(1), signed(2)];
   given(t, log, ...begun)
-    .when(go(second, ORIGIN))
-    .thenEvents(continued(second, ORIGIN));
-  const restored = [...begun, continued(second, ORIGIN)];
+    .when(moveOn(SECOND, ORIGIN))
+    .thenEvents(moved(SECOND, ORIGIN));
+  const restored = [...begun, moved(SECOND, ORIGIN)];
   given(t, log, ...restored)
-    .when(go(third, ORIGIN))
+    .when(moveOn(THIRD, ORIGIN))
     .thenNothing();
   given(t, log, ...restored)
-    .when(go(third, second))
-    .thenEvents(continued(third, second));
+    .when(moveOn(THIRD, SECOND))
+    .thenEvents(moved(THIRD, SECOND));
   given(t, log, ...restored)
     .when(open(ORIGIN))
     .thenRejected('validation_error', /never takes that name again/);
@@ -173,7 +174,7 @@ void test('after a restore the log goes on under another name, and never takes a
     .when(open(NAME))
     .thenEvents(renamed);
   const state = fold(log, restored);
-  t.match(state, { origin: second, openedAs: ORIGIN, formerOrigins: [ORIGIN], generation: 1 });
+  t.match(state, { origin: SECOND, openedAs: ORIGIN, formerOrigins: [ORIGIN], generation: 1 });
   t.strictSame(
     [state.keys, state.checkpoints],
     [[], []],
@@ -196,13 +197,14 @@ void test('a log records the keyring that it was begun with', (t) => {
   t.end();
 });
 
+const switchMail = (on: boolean) => ({ type: 'SwitchMail', on, at: NOW }) as const;
+const mailSwitched = (on: boolean): LogEvent => ({ type: 'MailSwitched', data: { on, at: NOW } });
+
 void test('that the service sends mail is recorded when it changes', (t) => {
-  const turn = (on: boolean) => ({ type: 'SwitchMail', on, at: NOW }) as const;
-  const switched = (on: boolean): LogEvent => ({ type: 'MailSwitched', data: { on, at: NOW } });
-  given(t, log, opened).when(turn(false)).thenNothing();
-  given(t, log, opened).when(turn(true)).thenEvents(switched(true));
-  given(t, log, opened, switched(true)).when(turn(true)).thenNothing();
-  given(t, log, opened, switched(true)).when(turn(false)).thenEvents(switched(false));
+  given(t, log, opened).when(switchMail(false)).thenNothing();
+  given(t, log, opened).when(switchMail(true)).thenEvents(mailSwitched(true));
+  given(t, log, opened, mailSwitched(true)).when(switchMail(true)).thenNothing();
+  given(t, log, opened, mailSwitched(true)).when(switchMail(false)).thenEvents(mailSwitched(false));
   t.end();
 });
 

@@ -74,6 +74,7 @@ void test('of two processes that send at a time, one is recorded', (t) => {
 const failed = (command: MailCommand) => {
   const [event] = [mail.decide(command, mail.initialState)].flat();
   if (event === undefined || 'rejected' in event) throw new Error('It is not recorded.');
+  if (event.type !== 'MailFailed') throw new Error('It was sent.');
   return event.data;
 };
 
@@ -93,9 +94,10 @@ void test('the status of an answer is recorded, if there was one', (t) => {
   t.end();
 });
 
+const sentence = (more: object) =>
+  failedMail({ ...of, failure: 'deferred', attempt: 1, at: NOW, ...more });
+
 void test('a sentence says why a mail was not sent, and when it is tried again', (t) => {
-  const sentence = (more: object) =>
-    failedMail({ ...of, failure: 'deferred', attempt: 1, at: NOW, ...more });
   t.equal(sentence({}), 'A mail about low credits was not sent: the mail server put it off.');
   t.equal(
     sentence({ status: 451, nextAt: NOW }),

@@ -422,16 +422,20 @@ void test('what an operator does for a member is in the account’s history, of 
   t.end();
 });
 
+const requireSignIn = (require: 'none' | 'oidc') =>
+  ({ type: 'ChangeSignInPolicy', accountId: ID, require }) as const;
+
+const required = (require: 'none' | 'oidc'): AccountEvent => ({
+  type: 'SignInPolicyChanged',
+  data: { accountId: ID, require },
+});
+
 void test('how people sign in is recorded where it changes', (t) => {
-  const policy = (require: 'none' | 'oidc') =>
-    ({ type: 'ChangeSignInPolicy', accountId: ID, require }) as const;
-  const set = (require: 'none' | 'oidc'): AccountEvent => ({
-    type: 'SignInPolicyChanged',
-    data: { accountId: ID, require },
-  });
-  given(t, account, opened).when(policy('none')).thenNothing();
-  given(t, account, opened).when(policy('oidc')).thenEvents(set('oidc'));
-  given(t, account, opened, set('oidc')).when(policy('oidc')).thenNothing();
-  given(t, account, opened, set('oidc')).when(policy('none')).thenEvents(set('none'));
+  given(t, account, opened).when(requireSignIn('none')).thenNothing();
+  given(t, account, opened).when(requireSignIn('oidc')).thenEvents(required('oidc'));
+  given(t, account, opened, required('oidc')).when(requireSignIn('oidc')).thenNothing();
+  given(t, account, opened, required('oidc'))
+    .when(requireSignIn('none'))
+    .thenEvents(required('none'));
   t.end();
 });

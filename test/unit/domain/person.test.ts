@@ -314,21 +314,25 @@ void test('another address that an operator vouches for is the first proof of it
   t.end();
 });
 
+const mailsOff = (...kinds: readonly ('credits_low' | 'key_expiring')[]): PersonEvent => ({
+  type: 'PersonMailsChanged',
+  data: { ...PLACE, off: [...kinds] },
+});
+
+const chooseMails = (...kinds: readonly ('credits_low' | 'key_expiring')[]): PersonCommand => ({
+  type: 'ChangePersonMails',
+  ...PLACE,
+  off: kinds,
+});
+
 void test('the mails that a person does not want are recorded where they change', (t) => {
-  const off = (...kinds: readonly ('credits_low' | 'key_expiring')[]): PersonEvent => ({
-    type: 'PersonMailsChanged',
-    data: { ...PLACE, off: [...kinds] },
-  });
-  const set = (...kinds: readonly ('credits_low' | 'key_expiring')[]): PersonCommand => ({
-    type: 'ChangePersonMails',
-    ...PLACE,
-    off: kinds,
-  });
-  given(t, person).when(set()).thenNothing();
-  given(t, person).when(set('credits_low')).thenEvents(off('credits_low'));
-  const before = given(t, person, registered, off('credits_low'));
-  before.when(set('credits_low')).thenNothing();
-  before.when(set('credits_low', 'key_expiring')).thenEvents(off('credits_low', 'key_expiring'));
-  before.when(set()).thenEvents(off());
+  given(t, person).when(chooseMails()).thenNothing();
+  given(t, person).when(chooseMails('credits_low')).thenEvents(mailsOff('credits_low'));
+  const before = given(t, person, registered, mailsOff('credits_low'));
+  before.when(chooseMails('credits_low')).thenNothing();
+  before
+    .when(chooseMails('credits_low', 'key_expiring'))
+    .thenEvents(mailsOff('credits_low', 'key_expiring'));
+  before.when(chooseMails()).thenEvents(mailsOff());
   t.end();
 });

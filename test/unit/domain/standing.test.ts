@@ -128,22 +128,24 @@ void test('what an operator decides is stored as decided', (t) => {
   t.end();
 });
 
+const setRetention = (retentionSeconds?: number): AccountCommand => ({
+  type: 'ChangeRetention',
+  ...owner,
+  ...(retentionSeconds !== undefined && { retentionSeconds }),
+});
+
+const retention = (retentionSeconds?: number): AccountEvent => ({
+  type: 'RetentionChanged',
+  data: { ...owner, ...(retentionSeconds !== undefined && { retentionSeconds }) },
+});
+
 void test('an account has a retention of its own until it has that of the service again', (t) => {
-  const set = (retentionSeconds?: number): AccountCommand => ({
-    type: 'ChangeRetention',
-    ...owner,
-    ...(retentionSeconds !== undefined && { retentionSeconds }),
-  });
-  const event = (retentionSeconds?: number): AccountEvent => ({
-    type: 'RetentionChanged',
-    data: { ...owner, ...(retentionSeconds !== undefined && { retentionSeconds }) },
-  });
-  given(t, account, opened).when(set()).thenNothing();
-  given(t, account, opened).when(set(0)).thenEvents(event(0));
-  given(t, account, opened, event(0)).when(set(0)).thenNothing();
-  given(t, account, opened, event(0)).when(set(60)).thenEvents(event(60));
-  given(t, account, opened, event(0)).when(set()).thenEvents(event());
-  given(t, account, opened, event(0), event()).when(set()).thenNothing();
+  given(t, account, opened).when(setRetention()).thenNothing();
+  given(t, account, opened).when(setRetention(0)).thenEvents(retention(0));
+  given(t, account, opened, retention(0)).when(setRetention(0)).thenNothing();
+  given(t, account, opened, retention(0)).when(setRetention(60)).thenEvents(retention(60));
+  given(t, account, opened, retention(0)).when(setRetention()).thenEvents(retention());
+  given(t, account, opened, retention(0), retention()).when(setRetention()).thenNothing();
   t.end();
 });
 
@@ -183,21 +185,25 @@ void test('a second suspension tells its own reason, and both end at once', (t) 
   t.end();
 });
 
+const lookAt = (what?: 'export' | 'account', now = NOW): AccountCommand => ({
+  type: 'RecordLook',
+  ...owner,
+  ...(what && { what }),
+  now,
+});
+
+const lookedAt = (what?: 'export' | 'account'): AccountEvent => ({
+  type: 'AccountInspected',
+  data: { ...owner, ...(what && { what }), inspectedAt: NOW },
+});
+
 void test('every export is recorded, and other looks once an hour for each thing', (t) => {
-  const of = (what?: 'export' | 'account', now = NOW): AccountCommand => ({
-    type: 'RecordLook',
-    ...owner,
-    ...(what && { what }),
-    now,
-  });
-  const event = (what?: 'export' | 'account'): AccountEvent => ({
-    type: 'AccountInspected',
-    data: { ...owner, ...(what && { what }), inspectedAt: NOW },
-  });
-  given(t, account, opened, event('export')).when(of('export')).thenEvents(event('export'));
-  given(t, account, opened, event('account')).when(of('account')).thenNothing();
-  given(t, account, opened, event()).when(of('account')).thenEvents(event('account'));
-  given(t, account, opened, event('account')).when(of()).thenEvents(event());
+  given(t, account, opened, lookedAt('export'))
+    .when(lookAt('export'))
+    .thenEvents(lookedAt('export'));
+  given(t, account, opened, lookedAt('account')).when(lookAt('account')).thenNothing();
+  given(t, account, opened, lookedAt()).when(lookAt('account')).thenEvents(lookedAt('account'));
+  given(t, account, opened, lookedAt('account')).when(lookAt()).thenEvents(lookedAt());
   t.equal(LOOK_RECORDED_MS, 60 * 60 * 1000);
   t.end();
 });

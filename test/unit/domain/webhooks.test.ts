@@ -271,11 +271,10 @@ void test('a delivery is tried ten times, over three days', (t) => {
   t.end();
 });
 
-const changed = (data: object): WebhooksEvent =>
-  ({
-    type: 'WebhookChanged',
-    data: { ...endpoint(), changedAt: NOW + 1, ...data },
-  }) as WebhooksEvent;
+const changed = (data: object): WebhooksEvent => ({
+  type: 'WebhookChanged',
+  data: { ...endpoint(), changedAt: NOW + 1, ...data },
+});
 
 void test('a change of one endpoint leaves what it does not name, and the others', (t) => {
   const before = { url: 'v1.u', types, enabled: true, changedAt: NOW };
@@ -393,48 +392,52 @@ void test('only 2xx is delivered', (t) => {
   t.end();
 });
 
-void test('a delivery that is sent again begins with its first try, and not in a round that is over', (t) => {
-  const attempt = (round: number, n: number): DeliveryCommand => ({
-    type: 'RecordAttempt',
+const attemptOf = (round: number, n: number): DeliveryCommand => ({
+  type: 'RecordAttempt',
+  ...about,
+  message: 'conversion.completed',
+  round,
+  attempt: n,
+  status: 200,
+  durationMs: 7,
+  jitter: 0.5,
+  at: NOW,
+});
+
+const deliveredIn = (round: number, n: number): DeliveryEvent => ({
+  type: 'DeliveryAttempted',
+  data: {
     ...about,
     message: 'conversion.completed',
     round,
     attempt: n,
     status: 200,
     durationMs: 7,
-    jitter: 0.5,
-    at: NOW,
-  });
-  const delivered = (round: number, n: number): DeliveryEvent => ({
-    type: 'DeliveryAttempted',
-    data: {
-      ...about,
-      message: 'conversion.completed',
-      round,
-      attempt: n,
-      status: 200,
-      durationMs: 7,
-      outcome: 'delivered',
-      attemptedAt: NOW,
-    },
-  });
-  const asked = (round: number): DeliveryEvent => ({
-    type: 'RedeliveryRequested',
-    data: { ...about, round, requestedAt: NOW },
-  });
-  const ask = (round: number): DeliveryCommand => ({
-    type: 'RequestRedelivery',
-    ...about,
-    round,
-    at: NOW,
-  });
-  const again = given(t, delivery, delivered(0, 1), asked(1));
-  again.when(attempt(1, 1)).thenEvents(delivered(1, 1));
-  again.when(attempt(1, 2)).thenNothing();
-  again.when(attempt(0, 2)).thenNothing();
-  again.when(ask(1)).thenNothing();
-  again.when(ask(0)).thenNothing();
-  again.when(ask(2)).thenEvents(asked(2));
-  given(t, delivery, delivered(2, 1)).when(attempt(2, 2)).thenEvents(delivered(2, 2));
+    outcome: 'delivered',
+    attemptedAt: NOW,
+  },
+});
+
+const askedFor = (round: number): DeliveryEvent => ({
+  type: 'RedeliveryRequested',
+  data: { ...about, round, requestedAt: NOW },
+});
+
+const askFor = (round: number): DeliveryCommand => ({
+  type: 'RequestRedelivery',
+  ...about,
+  round,
+  at: NOW,
+});
+
+void test('a delivery that is sent again begins with its first try, and not in a round that is over', (t) => {
+  const again = given(t, delivery, deliveredIn(0, 1), askedFor(1));
+  again.when(attemptOf(1, 1)).thenEvents(deliveredIn(1, 1));
+  again.when(attemptOf(1, 2)).thenNothing();
+  again.when(attemptOf(0, 2)).thenNothing();
+  again.when(askFor(1)).thenNothing();
+  again.when(askFor(0)).thenNothing();
+  again.when(askFor(2)).thenEvents(askedFor(2));
+  given(t, delivery, deliveredIn(2, 1)).when(attemptOf(2, 2)).thenEvents(deliveredIn(2, 2));
   t.end();
 });
