@@ -12,7 +12,7 @@ const STORE_VERSION = 1;
 
 /** The longest that an opening waits for another process's transaction: it keeps nobody else waiting yet. */
 const OPENING_BUSY_MS = 5_000;
-const WAL_RETRY_MS = 10;
+const LOOK_EVERY_MS = 10;
 
 /** 16 MiB of WAL between checkpoints: fewer rewrites of hot index pages than SQLite's 4 MiB. */
 const CHECKPOINT_PAGES = 4_096;
@@ -200,18 +200,26 @@ function prepare(db: Database, path: string): void {
   assertDurable(db, path);
 }
 
-/** Tries again for as long as an opening waits: SQLite does not wait for another process that sets this at the same time. */
+/** SQLite does not wait for another process that sets this at the same time. */
 function useWal(db: Database): void {
-  const end = performance.now() + OPENING_BUSY_MS;
-  for (;;) {
+  const set = (): unknown => db.pragma('journal_mode = WAL');
+  waitWhile(() => {
     try {
-      db.pragma('journal_mode = WAL');
-      return;
+      set();
+      return false;
     } catch (error) {
-      const isBusy = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!isBusy || performance.now() > end) throw error;
+      if (error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')) return true;
+      throw error;
     }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS);
+  });
+  set();
+}
+
+/** Blocks while another process makes the store, for as long as an opening waits. */
+export function waitWhile(isBeingMade: () => boolean): void {
+  const end = performance.now() + OPENING_BUSY_MS;
+  while (isBeingMade() && performance.now() < end) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
   }
 }
 

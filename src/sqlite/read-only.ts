@@ -1,7 +1,7 @@
 /** A database that is read and not changed, also beside a process that writes to it. */
 import { existsSync, statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { checkStamp, clearError, type EmbeddedDatabase } from './database.ts';
+import { checkStamp, clearError, type EmbeddedDatabase, waitWhile } from './database.ts';
 
 /** The longest wait for another process that opens or closes the file. */
 const BUSY_MS = 5_000;
@@ -49,6 +49,8 @@ export function openEmbeddedReadOnly(path: string): EmbeddedDatabase {
   try {
     const { db, close } = openReadOnly(path);
     try {
+      const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck();
+      waitWhile(() => tables.get() === 0);
       checkStamp(db, path);
     } catch (error) {
       close();

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
 import { assertDurable, openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { openEmbeddedReadOnly } from '../../src/sqlite/read-only.ts';
 import { testDirectory } from '../support/directory.ts';
 
 function makeFile(t: Test): string {
@@ -67,6 +70,22 @@ void test('a store of a newer release, or of something else, is refused', async 
   db.exec('CREATE TABLE notes (text TEXT)');
   db.close();
   t.throws(() => openEmbeddedDatabase(foreign), { message: /is not a store of Pressledger/ });
+});
+
+void test('a store that another process is making is read when it is made', async (t) => {
+  const path = join(testDirectory(t), 'data', 'pressledger.db');
+  openEmbeddedDatabase(path).close();
+  // A thread of its own: an opening that waits blocks this one.
+  const other = new Worker(
+    `const db = require('better-sqlite3')(${JSON.stringify(path)});
+     setTimeout(() => db.exec('CREATE TABLE numbers (n INTEGER) STRICT').close(), 300)`,
+    { eval: true },
+  );
+  await once(other, 'online');
+  const database = openEmbeddedReadOnly(path);
+  t.same(database.db.prepare('SELECT n FROM numbers').all(), []);
+  database.close();
+  await once(other, 'exit');
 });
 
 void test('work that fails by its own fault takes no other with it', async (t) => {
