@@ -126,7 +126,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`,
   PasswordChanged: (data) =>
     data.byLink
-      ? 'The password was set with the link that an operator had made, and all sessions ended.'
+      ? 'The password was set with a link, and all sessions ended.'
       : 'The password was changed, and all sessions ended.',
   SessionsEnded: (data) =>
     data.personId === undefined
@@ -166,7 +166,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   PersonResetOffered: (data) => `${resetText(data)} It is valid until ${isoDate(data.expiresAt)}.`,
   PersonPasswordChanged: (data) =>
     data.byLink
-      ? 'A person set their password with the link that an operator had made, and all their sessions have ended.'
+      ? 'A person set their password with a link, and all their sessions have ended.'
       : 'A person changed their password, and all their sessions have ended.',
   PersonMailsChanged: ({ off }) =>
     off.length === 0

@@ -124,7 +124,7 @@ export const EVENT_SCHEMAS = {
   PasswordChanged: Type.Object({
     accountId: AccountId,
     passwordHash: Sealed,
-    /** Somebody set it with the link that an operator had made. */
+    /** Somebody set it with a link, which was mailed to them or which an operator had made. */
     byLink: Type.Optional(Type.Literal(true)),
   }),
   /** Without a person: those of all who belong to the account. */

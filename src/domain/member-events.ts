@@ -184,7 +184,7 @@ export const MEMBER_EVENT_SCHEMAS = {
     personId: PersonId,
     accountId: Type.Optional(AccountId),
     passwordHash: Sealed,
-    /** It was set with a link that an operator had made. The account is then the first that the person belongs to. */
+    /** It was set with a link, mailed or made by an operator. The account is then the first that the person belongs to. */
     byLink: Type.Optional(Type.Literal(true)),
   }),
   /** Another address to sign in with is offered to the founder. It takes the place of an earlier offer. */
