@@ -7,6 +7,7 @@ import {
   MAX_INVITATIONS,
   MAX_MEMBERS,
   openInvitation,
+  removalRefused,
 } from '../../../src/domain/members.ts';
 import type { Role } from '../../../src/domain/member-events.ts';
 import { fold, given } from '../../support/given.ts';
@@ -324,6 +325,10 @@ void test('an account keeps an owner', (t) => {
   given(t, account, opened, joined(BOB, 'owner'), changed(FOUNDER, 'member'))
     .when(change(BOB, { role: 'auditor' }))
     .thenRejected('forbidden');
+  const people = fold(account, [opened, joined(BOB)]);
+  t.match(removalRefused(people, FOUNDER), { rejected: 'forbidden' });
+  t.equal(removalRefused(people, BOB), undefined);
+  t.equal(removalRefused(fold(account, [opened, joined(BOB, 'owner')]), FOUNDER), undefined);
   t.end();
 });
 
