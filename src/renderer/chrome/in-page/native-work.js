@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/unbound-method, no-unused-vars -- methods get their object later; the reader of this text calls it */
+/* oxlint-disable typescript/unbound-method, no-unused-vars, unicorn/consistent-function-scoping -- methods get their object later; the reader of this text calls it, once in a world */
 /**
  * Counts the work that scripts gave to Chrome and that it does off their thread, such as decoding, hashing and reading.
  * While some is under way, more is to come of a page whose scripts rest. This runs in each frame and worker before its
