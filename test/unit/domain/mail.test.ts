@@ -105,3 +105,9 @@ void test('a sentence says why a mail was not sent, and when it is tried again',
   );
   t.end();
 });
+
+void test('a mail that was sent is recorded as sent, by its number', (t) => {
+  const data = { ...of, attempt: 1, at: NOW };
+  t.strictSame(mail.decide(tried(1), mail.initialState), [{ type: 'MailSent', data }]);
+  t.end();
+});
