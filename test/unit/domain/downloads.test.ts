@@ -3,8 +3,10 @@ import {
   type Downloads,
   noDownloads,
   recordable,
+  recordDownload,
   withDownload,
 } from '../../../src/domain/downloads.ts';
+import { accountId, conversionId, sha256 } from '../../support/samples.ts';
 
 const MINUTE_MS = 60_000;
 const START = 1000 * MINUTE_MS;
@@ -42,5 +44,17 @@ void test('the hundredth download says that no more are recorded', (t) => {
   t.equal(recordable(of(99), 'a', START), 'last');
   t.equal(recordable(of(100), 'a', START), undefined);
   t.equal(withDownload(of(99), { network: 'a', downloadedAt: START }).downloads, 100);
+  t.end();
+});
+
+void test('the history says whether a link was used', (t) => {
+  const ids = { accountId: accountId(), conversionId: conversionId(), network: sha256(1) };
+  const command = { type: 'RecordDownload', ...ids, at: START } as const;
+  const data = { ...ids, downloadedAt: START };
+  const decide = (more: { readonly link?: string }) =>
+    recordDownload({ ...command, ...more }, noDownloads);
+  t.strictSame(decide({}), [{ type: 'DocumentDownloaded', data }]);
+  const link = sha256(2);
+  t.strictSame(decide({ link }), [{ type: 'DocumentDownloaded', data: { ...data, link } }]);
   t.end();
 });

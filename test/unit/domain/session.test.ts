@@ -89,3 +89,20 @@ void test('a session is ended by another of its account alone', (t) => {
   given(t, session).when(own).thenRejected('not_found');
   t.end();
 });
+
+const revokeBy = (n: number): SessionCommand => ({
+  ...revoke,
+  accountId: accountId(),
+  personId: personId(n),
+});
+
+void test('a session is of the member who signed in, and its person ends it from another one', (t) => {
+  const bobs: SessionEvent = {
+    type: 'SessionOpened',
+    data: { ...details, personId: personId(2), passwords: 4 },
+  };
+  t.match(fold(session, [bobs]), { personId: personId(2), passwords: 4 });
+  given(t, session, bobs).when(revokeBy(2)).thenEvents(revoked);
+  given(t, session, bobs).when(revokeBy(3)).thenRejected('not_found');
+  t.end();
+});
