@@ -54,6 +54,8 @@ void test('a grant that is repeated with its key within a day adds nothing', (t)
 void test('a key without its time, in an older log, holds nothing up', (t) => {
   const older = granted(5, { idempotencyKey: sha256(1) });
   t.equal(fold(account, [opened, older]).credits, 5);
+  for (const event of [older, granted(5)])
+    t.strictSame(fold(account, [opened, event]).keys, account.initialState.keys);
   given(t, account, opened, older)
     .when(grant(5, { idempotencyKey: sha256(1) }))
     .thenEvents(granted(5, { idempotencyKey: sha256(1), grantedAt: NOW }));
