@@ -204,6 +204,9 @@ void test('every export is recorded, and other looks once an hour for each thing
   given(t, account, opened, lookedAt('account')).when(lookAt('account')).thenNothing();
   given(t, account, opened, lookedAt()).when(lookAt('account')).thenEvents(lookedAt('account'));
   given(t, account, opened, lookedAt('account')).when(lookAt()).thenEvents(lookedAt());
+  given(t, account, opened, lookedAt('export'))
+    .when(lookAt('account'))
+    .thenEvents(lookedAt('account'));
   t.equal(LOOK_RECORDED_MS, 60 * 60 * 1000);
   t.end();
 });
