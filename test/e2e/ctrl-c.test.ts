@@ -13,7 +13,7 @@ const CTRL_C = '\u0003';
 /** Gives a command a terminal; a part of every Debian. */
 const SCRIPT = '/usr/bin/script';
 /** Made by npm. */
-const COMPILE_CACHE = '/node-compile-cache';
+const COMPILE_CACHE = 'node-compile-cache';
 const options = existsSync(SCRIPT) ? {} : { skip: `${SCRIPT} is missing: install util-linux` };
 
 function serviceOnTerminal(t: Test): Service {
@@ -24,7 +24,7 @@ function serviceOnTerminal(t: Test): Service {
   t.teardown(async () => {
     await service.kill();
     // Its terminal is closed, so it stops by itself.
-    await service.leftovers();
+    await service.leftovers(COMPILE_CACHE);
   });
   return service;
 }
@@ -43,8 +43,7 @@ async function processing(service: Service, id: string): Promise<void> {
 
 const typesOf = (service: Service): readonly string[] =>
   readLog(service.place.dataDir).map(({ type }) => type);
-const leftBy = async (service: Service): Promise<readonly string[]> =>
-  (await service.leftovers()).filter((each) => !each.endsWith(COMPILE_CACHE));
+const leftBy = (service: Service): Promise<readonly string[]> => service.leftovers(COMPILE_CACHE);
 const count = (service: Service, type: string): number =>
   typesOf(service).filter((each) => each === type).length;
 

@@ -12,6 +12,8 @@ import { descendants, isAlive, type ProcessRecord, processesOf } from './process
 
 const START_MS = 60_000;
 const STOP_MS = 45_000;
+/** A service that lets its renderings end is still there meanwhile. */
+const LEFT_MS = 30_000;
 
 export interface Ended {
   readonly code: number | null;
@@ -105,8 +107,11 @@ export abstract class Launched {
     return ended;
   }
 
-  /** Processes and temporary files that are still there a while after the end: there must be none. */
-  async leftovers(): Promise<readonly string[]> {
+  /**
+   * Processes and temporary files that are still there a while after the end: there must be none.
+   * @param expected the name of one that may be left
+   */
+  async leftovers(expected?: string): Promise<readonly string[]> {
     const { dataDir, tmpDir } = this.place;
     let left: readonly string[] = [];
     const none = (): true | undefined => {
@@ -114,11 +119,15 @@ export abstract class Launched {
       const folders = [tmpDir, join(dataDir, 'tmp')].filter((folder) => existsSync(folder));
       left = [
         ...running.map(({ pid, commandLine }) => `${pid} ${commandLine.slice(0, 200)}`),
-        ...folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name))),
+        ...folders.flatMap((folder) =>
+          readdirSync(folder)
+            .filter((name) => name !== expected)
+            .map((name) => join(folder, name)),
+        ),
       ];
       return left.length === 0 ? true : undefined;
     };
-    await eventually('the end of what it started', none, 5000).catch(() => {});
+    await eventually('the end of what it started', none, LEFT_MS).catch(() => {});
     return left;
   }
 
