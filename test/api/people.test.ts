@@ -367,7 +367,7 @@ void test('an account keeps an owner, whoever acts at the same time', async (t) 
   const [done, refused, owner] =
     byOne === 200 ? [byOne, byTwo, one.headers] : [byTwo, byOne, two.headers];
   t.equal(done, 200);
-  // 401 where it comes only after the change, which ended the session.
+  // 401 where the role was changed while the body came.
   t.ok(refused === 403 || refused === 401, String(refused));
   const list = await api.call('GET', MEMBERS, { headers: owner });
   const roles = (list.body as unknown as readonly { role: string }[]).map(({ role }) => role);
