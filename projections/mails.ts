@@ -88,7 +88,7 @@ export type Tell = (told: Told, event: RecordedEvent) => void;
 
 export const mails: Projection = {
   name: 'mails',
-  version: 6,
+  version: 7,
   tables: [
     'reset_asks',
     'mails',
