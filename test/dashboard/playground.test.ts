@@ -12,6 +12,7 @@ import {
   dropFiles,
   inspectPage,
   inspectState,
+  sample,
   signIn,
   startDashboard,
 } from '../support/dashboard-browser.ts';
@@ -43,12 +44,6 @@ function large(folder: string): string {
   const path = join(folder, 'large.bin');
   writeFileSync(path, Buffer.alloc(1_500_000));
   return path;
-}
-
-/** The text of the sample in the language. */
-async function sample(page: Page, language: string): Promise<string> {
-  await page.getByRole('tab', { name: language, exact: true }).click();
-  return await page.getByRole('tabpanel', { name: language }).locator('pre').innerText();
 }
 
 void test('a document is tried in the playground', async (t) => {

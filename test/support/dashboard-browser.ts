@@ -172,3 +172,11 @@ export const inspectPage = (page: Page, name: string): Promise<readonly string[]
 /** Inspects a page that was inspected before, in another state: with a dialog, empty, or with an error. */
 export const inspectState = (page: Page, name: string): Promise<readonly string[]> =>
   inspect(page, name, TWO_LOOKS);
+
+/** The text of the sample in the language, as soon as it is of what the form holds. */
+export async function sample(page: Page, language: string): Promise<string> {
+  const tab = page.getByRole('tab', { name: language, exact: true });
+  await tab.click();
+  const made = page.locator('[aria-busy="false"]', { has: tab });
+  return await made.getByRole('tabpanel', { name: language }).locator('pre').innerText();
+}

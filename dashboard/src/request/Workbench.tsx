@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useDeferredValue } from 'react';
 import { type Account, useAccount } from '../api/people.ts';
 import { errorText } from '../api/error.ts';
 import { Button } from '../ui/Button.tsx';
@@ -74,6 +74,7 @@ interface WorkbenchProps {
   readonly isPending: boolean;
   readonly onSend: () => void;
   readonly result: ReactNode;
+  /** Drawn after the form, so that typing does not wait for the text in all languages. */
   readonly samples: ReactNode;
 }
 
@@ -81,6 +82,7 @@ interface WorkbenchProps {
 export function Workbench(props: WorkbenchProps) {
   const { notice, undo, source, fields, values, onChange, onReset, errors } = props;
   const { paid, credits, action, isPending, onSend, result, samples } = props;
+  const shown = useDeferredValue(samples);
   const send = () => {
     if (!isPending && credits !== 0) onSend();
   };
@@ -148,7 +150,9 @@ export function Workbench(props: WorkbenchProps) {
         title={t('The same request in a program')}
         lead={t('Keep an API key in the environment variable PRESSLEDGER_API_KEY.')}
       >
-        {samples}
+        <div className="stack" aria-busy={shown !== samples}>
+          {shown}
+        </div>
       </Section>
     </div>
   );

@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useDeferredValue } from 'react';
 import { samplesOfWork, STEPS_FILE } from '../../../../samples/documents.ts';
 import { jsonOf, shortJsonOf } from '../../../../samples/json.ts';
 import { api } from '../../api/client.ts';
@@ -95,7 +94,6 @@ function Documents({ account, fields }: DocumentsProps) {
   };
   const add = (added: readonly Source[]) =>
     change((now) => ({ sources: [...sourcesIn(now), ...added] }));
-  const shown = useDeferredValue(draft);
   const errors: FieldErrors = isInPlace && error instanceof ApiError ? error.details : {};
   const steps = fields.find(({ name }) => name === 'steps');
   const isSplit = listOf(draft['steps']).some(({ type }) => type === 'split');
@@ -145,7 +143,7 @@ function Documents({ account, fields }: DocumentsProps) {
           <Shown made={made} />
         </Result>
       }
-      samples={<Samples draft={shown} fields={fields} />}
+      samples={<Samples {...{ draft, fields }} />}
     />
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import { LANGUAGES } from '../../../../samples/all.ts';
 import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import type { Account } from '../../api/people.ts';
@@ -10,7 +10,7 @@ import { useTaken } from '../../request/draft.ts';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
 import type { Field } from '../../request/schema.ts';
-import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
+import { labelOfPath, optionsOf } from '../../request/values.ts';
 import { CodeSamples, NotTaken, RequestPage, Workbench } from '../../request/Workbench.tsx';
 import { Select, Switch } from '../../ui/choices.tsx';
 import { EmptyState, Notice, Section } from '../../ui/Page.tsx';
@@ -56,7 +56,6 @@ function Playground({ account, fields }: PlaygroundProps) {
   );
   // A preview that failed stands above the last good one.
   const shown = [...new Set([made, last])].filter((each) => each !== undefined);
-  const sampled = useDeferredValue(draft);
   const { options, source, lacksFiles = false } = draft;
   return (
     <Workbench
@@ -120,7 +119,7 @@ function Playground({ account, fields }: PlaygroundProps) {
           </Result>
         </>
       }
-      samples={<Samples request={requestOf(fields, sampled)} />}
+      samples={<Samples {...{ fields, draft }} />}
     />
   );
 }
@@ -227,7 +226,8 @@ function SourceFields({
 }
 
 /** The request in all languages. */
-function Samples({ request }: { readonly request: Values }) {
+function Samples({ fields, draft }: { readonly fields: readonly Field[]; readonly draft: Draft }) {
+  const request = requestOf(fields, draft);
   const made = sampleRequest(request, location.origin);
   const long = { what: t('The request is'), file: REQUEST_FILE, json: jsonOf(request) };
   return (
