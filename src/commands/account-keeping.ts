@@ -90,7 +90,7 @@ export const accountLowCredits: Run = async (invocation, context) => {
     const when =
       below === null
         ? 'when less than a tenth of the last grant is left'
-        : `when fewer than ${counted(below, 'credit')} are left`;
+        : `when the account has fewer than ${counted(below, 'credit')}`;
     context.output.line(
       below === 0
         ? `Owners of ${email} get no mail about low credits.`

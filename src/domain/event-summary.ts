@@ -213,7 +213,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
       ? 'Owners are told by mail when less than a tenth of the last grant of credits is left.'
       : below === 0
         ? 'Owners are not told by mail of low credits any more.'
-        : `Owners are told by mail when fewer than ${counted(below, 'credit')} are left.`,
+        : `Owners are told by mail when the account has fewer than ${counted(below, 'credit')}.`,
   AccountInspected: ({ what }) => {
     if (what === 'export') return 'An operator of the service exported everything kept about it.';
     const seen = what === 'account' ? 'the account' : 'its keys, use and failures';

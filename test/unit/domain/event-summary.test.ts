@@ -153,7 +153,12 @@ check('credits are granted, taken and given back', [
   row(
     'LowCreditsChanged',
     { below: 5 },
-    'Owners are told by mail when fewer than 5 credits are left.',
+    'Owners are told by mail when the account has fewer than 5 credits.',
+  ),
+  row(
+    'LowCreditsChanged',
+    { below: 1 },
+    'Owners are told by mail when the account has fewer than 1 credit.',
   ),
 ]);
 
