@@ -301,7 +301,10 @@ export interface PdfOptions {
   conformance_required?: boolean;
   /** Files that lie within the PDF, at most 50. */
   attachments?: PdfAttachment[];
-  /** Makes the PDF an electronic invoice (Factur-X, ZUGFeRD), which conforms to PDF/A-3b at least. */
+  /**
+   * Makes the PDF an electronic invoice (Factur-X, ZUGFeRD), which conforms to PDF/A-3b at least. The XML is not checked
+   * against the schema and the business rules of its profile.
+   */
   invoice?: {
     /** The invoice as XML (UN/CEFACT CII) in UTF-8, in base64. */
     xml: string;

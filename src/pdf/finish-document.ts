@@ -1,6 +1,6 @@
 /**
  * The work on a printed PDF that its request asks for: files are attached, and it is made to conform to PDF/A and PDF/UA-1.
- * What cannot conform is found and named. The file claims nothing that it was not checked for.
+ * What cannot conform is found and named. The file claims no conformance that it was not checked for.
  */
 import { createHash } from 'node:crypto';
 import type { Conformance } from '../domain/request-document.ts';

@@ -212,7 +212,10 @@ const WORDS: Readonly<Record<string, FieldWords>> = {
     hint: 'The XML lies within the PDF, which then conforms to part 3 of PDF/A.',
     group: 'Electronic invoice',
   },
-  xml: { label: 'XML file', hint: 'UN/CEFACT CII in UTF-8.' },
+  xml: {
+    label: 'XML file',
+    hint: 'UN/CEFACT CII in UTF-8. It is not checked against the schema of its profile.',
+  },
   profile: { hint: 'The one that the XML names.' },
   attachments: {
     label: 'Files',

@@ -66,7 +66,7 @@ const Invoice = Type.Object(
   {
     additionalProperties: false,
     description:
-      'Makes the PDF an electronic invoice (Factur-X, ZUGFeRD): the XML lies within it, and it conforms to PDF/A-3b unless another level of part 3 is asked for. The XML is not checked against the schema and the rules of its profile: use a validator.',
+      'Makes the PDF an electronic invoice (Factur-X, ZUGFeRD): it contains the XML, its metadata name the profile, and it conforms to PDF/A-3b unless another level of part 3 is asked for. The XML must be well-formed CII and name the guideline of the profile. It is not checked against the XML schema and the business rules of the profile, nor against the page, and no warning says that it breaks them: check it with a validator such as Mustang first.',
   },
 );
 

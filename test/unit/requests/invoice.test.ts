@@ -1,9 +1,12 @@
 /** Checks of the XML of an invoice: what is taken, and the words for what is not. */
+import { readFile } from 'node:fs/promises';
 import { test } from 'tap';
 import { issueOfInvoice } from '../../../src/requests/invoice.ts';
 
 const NAMESPACE = 'urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100';
 const GUIDELINE = 'urn:cen.eu:en16931:2017';
+const SAMPLE = new URL('../../../samples/e-invoice/invoice.xml', import.meta.url);
+const GUIDE = new URL('../../../docs/documents.md', import.meta.url);
 
 const invoice = (id: string, declaration = '<?xml version="1.0" encoding="UTF-8"?>'): Buffer =>
   Buffer.from(
@@ -11,6 +14,10 @@ const invoice = (id: string, declaration = '<?xml version="1.0" encoding="UTF-8"
       `<a:GuidelineSpecifiedDocumentContextParameter><a:ID>${id}</a:ID></a:GuidelineSpecifiedDocumentContextParameter>` +
       '</a:ExchangedDocumentContext></r:CrossIndustryInvoice>',
   );
+const deep = (levels: number): Buffer => {
+  const within = '<a:b>'.repeat(levels - 1) + '</a:b>'.repeat(levels - 1);
+  return Buffer.from(invoice(GUIDELINE).toString().replace('</r:', `${within}</r:`));
+};
 const issue = (content: Buffer): string | undefined => issueOfInvoice(content, 'EN 16931');
 
 void test('the guideline is found in each way that XML has to write it', (t) => {
@@ -52,4 +59,28 @@ void test('each refusal says what is wrong', (t) => {
     t.match(issue(Buffer.from(ubl)), /^Is in UBL\. .*: convert it, or send it in attachments\.$/);
   }
   t.end();
+});
+
+void test('elements are at most 100 levels deep', (t) => {
+  t.equal(issue(deep(100)), undefined);
+  t.equal(issue(deep(101)), 'Its elements lie within each other too deeply.');
+  t.end();
+});
+
+void test('the schema of the profile is not checked, as the guide says', async (t) => {
+  const sample = await readFile(SAMPLE, 'utf8');
+  const broken = {
+    'a missing element': sample.replace('<ram:TypeCode>380</ram:TypeCode>', ''),
+    'a misplaced element': sample.replace(/(<ram:ID>4711<\/ram:ID>)(\s*)(.*)/, '$3$2$1'),
+    'a value of the wrong type': sample.replace('80.00', 'eighty'),
+  };
+  for (const [what, xml] of Object.entries({ ...broken, nothing: sample })) {
+    t.equal(xml === sample, what === 'nothing', `the XML has ${what}`);
+    t.equal(issue(Buffer.from(xml)), undefined, `${what} is taken`);
+  }
+  const guide = await readFile(GUIDE, 'utf8');
+  t.match(
+    guide,
+    /not checked \| the XML schema of the profile: elements that are missing, unknown or in the wrong place/,
+  );
 });
