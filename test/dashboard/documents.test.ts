@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
-import { BASE } from '../support/api.ts';
 import {
   dropFiles,
   inspectPage,
@@ -51,18 +50,14 @@ void test('finished PDFs are worked on', async (t) => {
   const { page, account, service } = dashboard;
   const { apiKey } = service.firstStart;
   const folder = testDirectory(t);
-  const made = await fetch(`${service.url}${BASE}/pdf/`, {
-    method: 'POST',
-    headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json', Prefer: 'wait=30' },
-    body: JSON.stringify({ html: '<h1>Receipt</h1>', filename: 'Receipt 4711' }),
-  });
-  t.equal(made.status, 200);
-  const picture = await fetch(`${service.url}${BASE}/pdf/`, {
-    method: 'POST',
-    headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json', Prefer: 'wait=30' },
-    body: JSON.stringify({ html: '<h1>Seen</h1>', filename: 'Poster', format: 'png' }),
-  });
-  t.equal(picture.status, 200);
+  const client = service.client();
+  for (const request of [
+    { html: '<h1>Receipt</h1>', filename: 'Receipt 4711' },
+    { html: '<h1>Seen</h1>', filename: 'Poster', format: 'png' },
+  ] as const) {
+    const { id } = await client.create(request);
+    await client.wait(id);
+  }
   await signIn(page, account, '/documents');
   await button(page, 'Make the PDF').waitFor();
 
@@ -109,6 +104,7 @@ void test('finished PDFs are worked on', async (t) => {
   await t.test('a PDF is dragged to another place', async (sub) => {
     const handles = listed(page).locator('[draggable="true"]');
     await handles.nth(2).dragTo(listed(page).getByRole('listitem').nth(1));
+    await page.getByText('report.pdf is now number 2 of 3.').waitFor();
     sub.strictSame(await names(page), ['Receipt 4711.pdf', 'report.pdf', 'cover.pdf']);
   });
 
@@ -194,6 +190,7 @@ void test('finished PDFs are worked on', async (t) => {
     await button(page, 'Bring back what was here before').click();
     sub.strictSame(await names(page), []);
     await choose(page, pdf('broken.pdf', Buffer.from('%PDF-1.7\nbroken')));
+    await listed(page).getByText('broken.pdf').waitFor();
     await button(page, 'Make the PDF').click();
     await page.getByText('The credit was given back.').waitFor();
     sub.match(await page.getByRole('alert').innerText(), /damaged/);

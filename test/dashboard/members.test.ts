@@ -24,6 +24,7 @@ void test('inviting, joining, another role, another account and leaving', async 
   await page.getByRole('row', { name: /bob@example\.com.*auditor.*Invited/ }).waitFor();
   t.strictSame(await inspectPage(page, 'members'), []);
   await button(page, 'Sign out').click();
+  await page.waitForURL((url) => url.pathname === '/sign-in');
 
   const { pathname, hash } = new URL(link);
   await page.goto(pathname + hash);
@@ -38,7 +39,10 @@ void test('inviting, joining, another role, another account and leaving', async 
 
   await page.goto('/members');
   await page.getByRole('row', { name: /Bob You/ }).waitFor();
-  const places = await page.getByRole('navigation', { name: 'Pages' }).innerText();
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  // What a page offers is right as soon as it knows whose it is.
+  const known = () => pages.getByText('Bob', { exact: true }).waitFor();
+  const places = await pages.innerText();
   t.match(places, /Conversions/);
   t.notMatch(places, /Playground|Documents/);
   t.equal(await button(page, 'Invite').count(), 0);
@@ -58,12 +62,15 @@ void test('inviting, joining, another role, another account and leaving', async 
   t.strictSame(await inspectState(page, 'not-for-auditors'), []);
   await page.goto('/keys');
   await page.getByRole('table', { name: 'API keys' }).waitFor();
+  await known();
   t.equal(await button(page, /^(Create a key|Revoke)/).count(), 0);
   await page.goto('/webhooks');
   await page.getByText('There is no endpoint yet').waitFor();
+  await known();
   t.equal(await button(page, /^(Add an endpoint|Make a secret)$/).count(), 0);
   await page.goto('/account');
   await page.getByRole('heading', { level: 2, name: 'You', exact: true }).waitFor();
+  await known();
   t.equal(await page.getByRole('heading', { name: 'Public name' }).count(), 0);
   t.strictSame(await inspectState(page, 'account-auditor'), []);
   await page.goto('/members');

@@ -22,6 +22,11 @@ async function plugIn(page: Page) {
   });
 }
 
+async function signOut(page: Page): Promise<void> {
+  await button(page, 'Sign out').click();
+  await page.waitForURL(({ pathname }) => pathname === '/sign-in');
+}
+
 /** With this authenticator, the browser's list at the field of the address chooses at once: it is shown when asked for. */
 const LIST_WHEN_ASKED =
   "if (localStorage.getItem('list') === null) PublicKeyCredential.isConditionalMediationAvailable = async () => false";
@@ -60,14 +65,14 @@ void test('a person adds passkeys, signs in with one alone and from the list, re
   await button(page, 'Rename').click();
   await row('Laptop of the office').waitFor();
 
-  await button(page, 'Sign out').click();
+  await signOut(page);
   await page.goto('/sign-in?from=%2Faccount');
   await button(page, 'Sign in with a passkey').click();
   await row('Laptop of the office').waitFor();
   t.notMatch(await row('Laptop of the office').innerText(), /Never/);
   t.strictSame(await inspectPage(page, 'account-passkeys'), []);
 
-  await button(page, 'Sign out').click();
+  await signOut(page);
   await page.evaluate("localStorage.setItem('list', 'on')");
   await page.goto('/sign-in?from=%2Faccount');
   await row('Laptop of the office').waitFor();
@@ -78,7 +83,7 @@ void test('a person adds passkeys, signs in with one alone and from the list, re
   t.strictSame(await inspectState(page, 'account-remove-passkey'), []);
   await button(page, 'Remove the passkey').click();
   await page.getByText('You have none yet.').waitFor();
-  await button(page, 'Sign out').click();
+  await signOut(page);
   await page.goto('/sign-in');
   await button(page, 'Sign in with a passkey').click();
   await page.getByText('The passkey is not known here, or was not accepted.').waitFor();
@@ -92,7 +97,7 @@ void test('a browser without the functions for passkeys says so, and signs in wi
   await signIn(page, account, '/account');
   await page.getByText(/lacks PublicKeyCredential\.parseCreationOptionsFromJSON/).waitFor();
   t.equal(await button(page, 'Add a passkey').count(), 0);
-  await button(page, 'Sign out').click();
+  await signOut(page);
   await button(page, 'Sign in').waitFor();
   t.equal(await button(page, 'Sign in with a passkey').count(), 0);
   t.strictSame(complaints, []);

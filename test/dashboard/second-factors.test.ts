@@ -65,6 +65,7 @@ void test('a person sets up two-step sign-in, and signs in with a code and a rec
 
   // The account requires a second factor still, and this session has proved the password alone.
   await button(page, 'Sign out').click();
+  await page.waitForURL(({ pathname }) => pathname === '/sign-in');
   await signIn(page, account);
   await page.getByRole('heading', { name: 'One more step' }).waitFor();
   const places = page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');

@@ -75,8 +75,8 @@ void test('a template in the dashboard', { timeout: 300_000 }, async (whole) => 
 
   await whole.test('an earlier version is restored and opened', async (t) => {
     await button(page, 'Restore').click();
-    await region(page, 'Versions').getByRole('row').nth(3).waitFor();
     await page.getByText('as version 3').waitFor();
+    await region(page, 'Versions').getByRole('row').nth(3).waitFor();
     await page.getByRole('link', { name: 'Edit in the playground' }).click();
     await page.getByText('Version 3 of').waitFor();
     await page.locator('.cm-content').filter({ hasText: 'Liberation Serif' }).waitFor();

@@ -4,21 +4,21 @@ import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { BASE } from '../support/api.ts';
 import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
+import { eventually } from '../support/deadline.ts';
 import type { Service } from '../support/service.ts';
 
-/** Converts documents; the last one fails. */
+/** Converts documents; the last one fails, and its credit has come back. */
 async function convertSome(service: Service): Promise<void> {
-  const headers = {
-    'X-API-Key': service.firstStart.apiKey,
-    'Content-Type': 'application/json',
-    Prefer: 'wait=30',
-  };
+  const client = service.client();
   const wrong = { html: '<p>Never</p>', page_ranges: '9' };
-  for (const body of [{ html: '<p>One</p>' }, { html: '<p>Two</p>' }, wrong]) {
-    const request = { method: 'POST', headers, body: JSON.stringify(body) };
-    const answer = await fetch(`${service.url}${BASE}/pdf/`, request);
-    await answer.body?.cancel();
+  for (const request of [{ html: '<p>One</p>' }, { html: '<p>Two</p>' }, wrong]) {
+    const { id } = await client.create(request);
+    await client.wait(id);
   }
+  await eventually('the credit', async () => {
+    const { credits } = await client.account();
+    return credits === 98 || undefined;
+  });
 }
 
 async function csvOf(page: Page, name: string): Promise<string> {

@@ -26,6 +26,10 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`The keyboard does not lead to ${name}.`);
 }
 
+/** Waits for a page, and until its heading has the focus: where that is moved before, it is taken away. */
+const arrive = (page: Page, name: string) =>
+  page.locator('h1:focus').filter({ hasText: name }).waitFor();
+
 /** Follows a link or presses a button as somebody without a mouse. */
 async function press(page: Page, name: string): Promise<void> {
   await tabTo(page, name);
@@ -65,7 +69,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
     await press(page, 'Keys');
-    await page.waitForURL('**/keys');
+    await arrive(page, 'Keys');
     await button(page, 'Create a key').waitFor();
     await press(page, 'Create a key');
     await page.getByLabel('Name').and(page.locator(':focus')).waitFor();
@@ -128,7 +132,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
       sub.strictSame(await inspectState(page, 'go-to'), []);
       await page.keyboard.press('Enter');
       await page.waitForURL('**/webhooks');
-      await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+      await arrive(page, 'Webhooks');
       await link(page, 'History').focus();
       await page.keyboard.press('Control+k');
       await field.fill('4711 receipt');
@@ -144,6 +148,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
       await marked.filter({ hasText: 'Receipt 4711' }).waitFor();
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/conversions/${id}`);
+      await arrive(page, 'Receipt 4711');
       await link(page, 'History').focus();
       await page.keyboard.press('?');
       await page.getByRole('dialog', { name: 'Keys' }).waitFor();
@@ -168,6 +173,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
 
   await t.test('the keyboard alone revokes the key and signs out', async (sub) => {
     await press(page, 'Keys');
+    await arrive(page, 'Keys');
     await button(page, 'Revoke the shop').waitFor();
     await press(page, 'Revoke the shop');
     await page.getByRole('dialog').waitFor();

@@ -15,7 +15,7 @@ const ARTIFACTS = process.env['TEST_ARTIFACTS'] ?? 'test-artifacts';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-const ACTION_MS = 20_000;
+const ACTION_MS = 60_000;
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 interface Look {
