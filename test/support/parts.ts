@@ -11,7 +11,7 @@ const LONG: readonly string[] = [
   'test/e2e/erasure-nodes.test.ts',
   'test/e2e/keyring-rewrap.test.ts',
   'test/crash/move.test.ts',
-  'test/e2e/nodes.test.ts',
+  'test/e2e/nodes-embedded.test.ts',
   'test/e2e/node-faults-embedded.test.ts',
   'test/e2e/faults.test.ts',
   'test/e2e/first-start.test.ts',
@@ -69,6 +69,7 @@ const LONG: readonly string[] = [
   'test/e2e/upgrades.test.ts',
   'test/attack/webhook-hosts.test.ts',
   'test/e2e/node-faults-server.test.ts',
+  'test/e2e/nodes-server.test.ts',
 ];
 
 const LONGEST_QUICK_SECONDS = 20;
