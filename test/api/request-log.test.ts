@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { test } from 'tap';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { BASE, startApi } from '../support/api.ts';
+import { countListeners } from '../support/conversion.ts';
 import { eventually } from '../support/deadline.ts';
 
 const LIST = `${BASE}/conversions/`;
@@ -45,10 +46,12 @@ void test('a line for each request says who asked for what, by ids alone', async
   // A client that goes away has had no answer.
   const slow = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   const url = `${api.origin}${BASE}/conversions/${String(slow.body['id'])}/`;
-  const gone = fetch(url, {
-    headers: { 'X-API-Key': key, Prefer: 'wait=30' },
-    signal: AbortSignal.timeout(200),
-  });
+  const listeners = countListeners(api.runner);
+  const away = new AbortController();
+  const headers = { 'X-API-Key': key, Prefer: 'wait=30' };
+  const gone = fetch(url, { headers, signal: away.signal });
+  await listeners.reached(1);
+  away.abort();
   await t.rejects(gone);
   await logged(5);
   t.match(lines[4], { status: undefined, aborted: true, msg: /unanswered/ });

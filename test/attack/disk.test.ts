@@ -42,8 +42,12 @@ async function failMany(service: Service, count: number, bytes: number): Promise
   }
   const { dataDir } = service.place;
   const ended = (type: string) => readLog(dataDir).filter((event) => event.type === type).length;
-  await eventually('the deletion of each', () =>
-    ended('ConversionExpired') === ended('ConversionFailed') ? true : undefined,
+  await eventually(
+    'deletion and refund of each',
+    () =>
+      ['ConversionExpired', 'CreditRefunded'].every(
+        (type) => ended(type) === ended('ConversionFailed'),
+      ) || undefined,
   );
 }
 

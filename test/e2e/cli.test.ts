@@ -256,7 +256,8 @@ void test('convert without a service renders here', async (t) => {
 });
 
 void test('beside a running service each sees at once what the other wrote', async (t) => {
-  const service = await startService(t);
+  // No checkpoint comes between two looks at the log.
+  const service = await startService(t, { CHECKPOINT_SECONDS: '86400' });
   const { place } = service;
   const admin = service.firstStart.email;
   const made = (await cliJson(place, ['key', 'create', admin, '--name', 'cli'])) as {

@@ -159,8 +159,8 @@ void test('conversions over HTTP with a real Chrome', async (t) => {
       'at once without',
     );
     sub.equal(at.headers.get('preference-applied'), null);
-    const held = await fetch(path, { headers: { ...headers, Prefer: 'wait=20' } });
-    sub.equal(held.headers.get('preference-applied'), 'wait=20');
+    const held = await fetch(path, { headers: { ...headers, Prefer: 'wait=30' } });
+    sub.equal(held.headers.get('preference-applied'), 'wait=30');
     sub.equal(((await held.json()) as Conversion).status, 'completed');
     const brief = await client.create({ html: '<p>x</p>', wait_for: { delay_ms: 5000 } });
     sub.match((await client.get(brief.id, { waitSeconds: 1 })).status, /^(pending|processing)$/);

@@ -3,6 +3,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'tap';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
+import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace } from '../support/place.ts';
 import { createService, type Service } from '../support/service.ts';
@@ -60,12 +61,11 @@ void test('it shows a service at work and at rest', async (t) => {
     html: '<p id=a></p><script>for (;;);</script>',
     wait_for: { selector: '#never' },
   });
-  let busy = await statusOf(service);
-  for (let tries = 0; busy.slots.busy === 0 && tries < 20; tries += 1) {
-    busy = await statusOf(service);
-  }
-  t.match(busy.queue, [{ waiting: 0, rendering: 1 }], waiting.id);
-  t.equal(busy.slots.busy, 1);
+  const busy = await eventually(`the start of ${waiting.id}`, async () => {
+    const status = await statusOf(service);
+    return status.slots.busy === 1 ? status : undefined;
+  });
+  t.match(busy.queue, [{ waiting: 0, rendering: 1 }]);
 
   await service.kill();
   // SQLite's index of the WAL is made again by each reader.

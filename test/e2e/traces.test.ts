@@ -136,13 +136,14 @@ for (const kind of KINDS) {
       for (const text of [SECRET, api.firstStart.apiKey, api.firstStart.email, 'acct_']) {
         t.notMatch(sent, text, 'no text of a client is sent');
       }
-      const line = linesOf(api.output.stderr).find(({ msg }) => msg === `${id} completed`);
-      t.equal(line?.trace_id, traceId);
-      t.match(line?.span_id, /^[0-9a-f]{16}$/);
-      const answered = linesOf(api.output.stderr).find(({ msg }) =>
-        msg.startsWith(`${ROOT_SPAN} 202`),
-      );
-      t.equal(answered?.trace_id, traceId);
+      const lineWith = (begin: string) =>
+        eventually(`a line ${begin}`, () =>
+          linesOf(api.output.stderr).find(({ msg }) => msg.startsWith(begin)),
+        );
+      const line = await lineWith(`${id} completed`);
+      t.equal(line.trace_id, traceId);
+      t.match(line.span_id, /^[0-9a-f]{16}$/);
+      t.equal((await lineWith(`${ROOT_SPAN} 202`)).trace_id, traceId);
       await renderer.stop();
     },
   );

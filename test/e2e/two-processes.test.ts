@@ -7,10 +7,14 @@ import { type LogEvent, readLog, violations } from '../support/invariants.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createService, Service, startService } from '../support/service.ts';
 
-/** Long enough for a test to come in between. */
-const SLOW = { html: '<h1>Slow</h1>', wait_for: { delay_ms: 3000 } };
+/** Long enough for a test to come in between, on a busy machine too. */
+const SLOW = { html: '<h1>Slow</h1>', wait_for: { delay_ms: 4500 } };
 
 const opened = async (url: string): Promise<number> => (await fetch(url)).status;
+
+/** Waits for a line of its log: lines are written in the background. */
+const says = ({ output }: Service, line: RegExp) =>
+  eventually('its line', () => line.test(output.stderr) || undefined);
 
 /** A second process on the same directories; ended with the test. */
 function beside(t: Test, { place }: Service): Service {
@@ -37,11 +41,7 @@ void test('one of two processes renders, and the other takes over when it is kil
   const second = beside(t, first);
   await second.start();
   t.not(second.url, first.url);
-  // Log lines are written in the background.
-  await eventually(
-    'its line',
-    () => /the renderer runs in another process/.test(second.output.stderr) || undefined,
-  );
+  await says(second, /the renderer runs in another process/);
   t.notMatch(second.output.stdout, /pk_live_/, 'the first account is opened once');
   const { apiKey } = first.firstStart;
   const [here, there] = [first.client(), second.client(apiKey)];
@@ -77,7 +77,7 @@ void test('one of two processes renders, and the other takes over when it is kil
   await eventually('two to be under way', () => startsOf(dataDir).length === 6 || undefined);
   t.match(await first.kill(), { signal: 'SIGKILL' });
   for (const each of slow) t.equal((await there.wait(each)).status, 'completed', each);
-  t.match(second.output.stderr, /this one takes over/);
+  await says(second, /this one takes over/);
   t.equal(renderersOf(dataDir), 2);
   const attempts = slow.map((each) => startsOf(dataDir, each).length);
   t.strictSame(
@@ -90,11 +90,7 @@ void test('one of two processes renders, and the other takes over when it is kil
 
   // The one that was killed comes back and stands by in its turn; a stop hands over too.
   await first.start();
-  // Log lines are written in the background.
-  await eventually(
-    'its line',
-    () => /the renderer runs in another process/.test(first.output.stderr) || undefined,
-  );
+  await says(first, /the renderer runs in another process/);
   t.match(await second.stop(), { code: 0, signal: null });
   const last = await first.client().create({ html: '<p>after the stop</p>' });
   t.equal((await first.client().wait(last.id)).status, 'completed');
@@ -133,7 +129,7 @@ void test('webhooks that a killed process had under way are sent by the other, u
     .map((each) => dataOf(each)['deliveryId']);
   t.strictSame(new Set(tried), new Set(received));
   t.equal(tried.length, 3, 'the log has one try of each');
-  t.match(second.output.stderr, /this one takes over/);
+  await says(second, /this one takes over/);
 });
 
 void test('two processes start at once on an empty store', async (t) => {
@@ -172,7 +168,8 @@ void test('convert on the command line uses the renderer of the service beside i
 
   // The service goes while the command waits: then the command renders it itself.
   writeFileSync(source, SLOW.html);
-  const convert = ['convert', source, '-o', target, '--wait-for-delay-ms', '3000'];
+  const delay = String(SLOW.wait_for.delay_ms);
+  const convert = ['convert', source, '-o', target, '--wait-for-delay-ms', delay];
   const converting = cliJson(place, convert);
   await eventually('its start', () => startsOf(dataDir).length === 3 || undefined);
   await service.kill();

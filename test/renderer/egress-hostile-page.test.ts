@@ -29,7 +29,7 @@ const HOSTS = [
   '2130706433',
   'rebind.example',
 ];
-const COMMAND_MS = 20_000;
+const COMMAND_MS = 60_000;
 
 interface Outcome {
   readonly reached: ReadonlySet<string>;

@@ -33,7 +33,7 @@ void test('a tab that does not close takes no document of another account with i
   );
   const failed = await renderer.render({ html: page }, {}, 3_000, accountId(2));
   t.match(failed, { kind: 'failed', code: 'timeout' });
-  const next = await renderer.render({ html: withScript('1') }, {}, 20_000, accountId(3));
+  const next = await renderer.render({ html: withScript('1') }, {}, 60_000, accountId(3));
   t.equal(next.kind, 'completed');
 });
 

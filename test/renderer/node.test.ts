@@ -128,13 +128,14 @@ void test('a slot is free for others while a job waits for the blob store', asyn
   };
   await offer({ html: '<p>waits</p>' });
   t.match(await ended(await offer({ html: '<p>passes</p>' })), { kind: 'completed' });
-  t.equal(reports.length, 3, 'the other one has not ended');
+  const ends = reports.filter(({ kind }) => kind === 'completed' || kind === 'failed');
+  t.equal(ends.length, 1, 'the other one has not ended');
 });
 
 void test('a stop leaves what has not begun to others, and ends what has', async (t) => {
   const settings = { concurrency: 1, timeoutMs: 20_000 };
   const { node, queue, offer, ended, reports } = await startNode(t, settings);
-  const rendering = await offer({ html: '<p>begun</p>', wait_for: { delay_ms: 3_000 } });
+  const rendering = await offer({ html: '<p>begun</p>', wait_for: { delay_ms: 6_000 } });
   await eventually('a start', () => reports.length === 1 || undefined);
   const waiting = await offer({ html: '<p>waits for the slot</p>' }, true);
   t.equal(queue.waiting(), 1, 'nothing is taken behind a page');
@@ -283,7 +284,7 @@ void test('a page that nobody needs any more is given up at once, also where it 
     await cancel(id);
     await eventually('the next start', () => count() > before || undefined);
     const ms = performance.now() - began;
-    t.ok(ms < 15_000, `the slot of a page that ${what} is free after ${Math.round(ms)} ms`);
+    t.ok(ms < 30_000, `the slot of a page that ${what} is free after ${Math.round(ms)} ms`);
     t.match(await ended(next), { kind: 'completed' });
     const own = reports.filter(({ conversionId }) => conversionId === id).map(({ kind }) => kind);
     t.strictSame(own, ['started', 'requeued'], 'it reports no outcome');

@@ -39,7 +39,7 @@ export function countListeners(runner: { onCommit: Api['runner']['onCommit'] }) 
   return {
     reached: (wanted: number) =>
       new Promise<void>((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`${count}, not ${wanted}`)), 5000);
+        const late = setTimeout(() => reject(new Error(`${count}, not ${wanted}`)), 60_000);
         look = () => {
           if (count !== wanted) return;
           clearTimeout(late);

@@ -100,8 +100,20 @@ export async function useAccount(t: Test, { api }: Deployment) {
     reference: TEXTS.reference,
     tags: { customer: TEXTS.tagValue },
   };
+  /** The record of a conversion at its end, however late that comes. */
+  const ended = async (answer: Response): Promise<string> => {
+    const path = `/conversions/${await idOf(answer)}/`;
+    return await eventually(
+      'its end',
+      async () => {
+        const text = await (await call('GET', path, undefined, wait)).text();
+        return /"status":"(completed|failed)"/.test(text) ? text : undefined;
+      },
+      120_000,
+    );
+  };
   const idempotent = { ...wait, 'Idempotency-Key': TEXTS.idempotencyKey };
-  const completed = (await (await call('POST', '/pdf/', rich, idempotent)).json()) as {
+  const completed = JSON.parse(await ended(await call('POST', '/pdf/', rich, idempotent))) as {
     id: string;
     file_url: string;
     warnings: string[];
@@ -119,7 +131,7 @@ export async function useAccount(t: Test, { api }: Deployment) {
       wait,
     ),
   ];
-  const messages = await Promise.all(failed.map((each) => each.text()));
+  const messages = await Promise.all(failed.map(ended));
   t.match(messages[0], TEXTS.selector);
   t.match(messages[1], /"failed"/);
   return { id, call, tokens, completed };
