@@ -36,7 +36,7 @@ const ADAPTERS: Readonly<Record<string, (t: Test) => Promise<() => Promise<Lease
 };
 
 const acquired = (lease: Lease): Promise<HeldLease> =>
-  eventually('the lease', () => lease.acquire(), 10_000);
+  eventually('the lease', () => lease.acquire());
 
 /** Says later whether it has been lost by then. */
 function watch(lease: HeldLease): () => boolean {

@@ -68,7 +68,7 @@ const numbers = (from: number, to: number): number[] =>
 const numberOf = (id: string): number => Number(id.slice(-10));
 
 const soon = (what: string, look: () => boolean): Promise<true> =>
-  eventually(what, () => look() || undefined, 20_000);
+  eventually(what, () => look() || undefined);
 
 const pass = (ms: number): Promise<true> => {
   const end = performance.now() + ms;

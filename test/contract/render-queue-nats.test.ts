@@ -70,11 +70,11 @@ void test('a job that was tried is a retry, also where it was taken out of the s
     }
     // Others wait by now, and a page that ran into the time limit holds its account back.
     for (let other = 2; other < 6; other += 1) await queue.offer(renderJob(other, 2));
-    await eventually('the others', () => queue.waiting() === 4 || undefined, 20_000);
+    await eventually('the others', () => queue.waiting() === 4 || undefined);
     await queue.report({ ...failedReport(n), ...about, retryable: true });
     delivery.nack();
   });
-  await eventually('the end', () => taken.length === 6 || undefined, 20_000);
+  await eventually('the end', () => taken.length === 6 || undefined);
   t.strictSame(taken.at(-1), { ...renderJob(1), retry: true });
   t.equal(reports.filter(({ kind }) => kind === 'failed').length, 1);
 });

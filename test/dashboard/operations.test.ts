@@ -103,7 +103,7 @@ async function serviceTests(t: Test, dashboard: DashboardBrowser): Promise<void>
     await page.getByText('Paused', { exact: true }).waitFor();
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
     // A page that asks again because of it does so before this.
     await page.evaluate("fetch('/healthz').then(({ ok }) => ok)");
     sub.notOk(asked.includes(`${BASE}/operator/status/`), asked.join(' '));

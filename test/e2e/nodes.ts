@@ -156,7 +156,10 @@ export function runNodes(kind: Kind): void {
       },
       120_000,
     );
-    t.strictSame([one, other].flatMap(recordedBy).toSorted(), ids.toSorted(), 'each by one');
+    const recorded = () => [one, other].flatMap(recordedBy);
+    // Log lines are written in the background.
+    await eventually('a line of each', () => recorded().length >= ids.length || undefined);
+    t.strictSame(recorded().toSorted(), ids.toSorted(), 'each by one');
     t.strictSame(await leads(one), { status: 'ready', leads: true });
     t.strictSame(await leads(other), { status: 'ready', leads: false });
     await eventually('the refunds', async () =>

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { runCli } from '../support/cli.ts';
+import { eventually } from '../support/deadline.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createPlace } from '../support/place.ts';
 import { Service } from '../support/service.ts';
@@ -35,6 +36,8 @@ void test('a month that is over becomes a signed PDF, which the log knows', asyn
   t.equal(good.status, 'completed');
   const bad = await client.create({ html: '<h1>Two</h1>', page_ranges: '9' });
   t.equal((await client.wait(bad.id)).status, 'failed');
+  // A stop before it would leave it to the month after.
+  await eventually('the refund', async () => (await balance()) === granted - 1 || undefined);
   t.equal(good.created_at.slice(0, 7), month, 'the clock was in that month');
   await t.rejects(client.createStatement(month), { code: 'validation_error' }, 'it is not over');
 

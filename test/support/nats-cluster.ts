@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts';
 import { type NatsServer, startNatsServer } from './nats-server.ts';
 
 const NAMES = ['one', 'two', 'three'] as const;
-const READY_MS = 30_000;
+const READY_MS = 90_000;
 
 export interface NatsCluster {
   /** All servers. */

@@ -11,7 +11,7 @@ import type { Test } from 'tap';
 import { eventually } from './deadline.ts';
 import { freePort } from './free-port.ts';
 
-const READY_MS = 15_000;
+const READY_MS = 60_000;
 /** Another process may take a free port before the server does. */
 const TRIES = 3;
 

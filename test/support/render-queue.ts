@@ -174,7 +174,7 @@ export function hold(queue: RenderQueue, slots: number, manner?: Manner): Holder
     get most() {
       return most;
     },
-    delivery: (n) => eventually(`delivery ${n}`, () => deliveries[n], 20_000),
+    delivery: (n) => eventually(`delivery ${n}`, () => deliveries[n]),
     stop: () => consumer.stop(),
   };
 }

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { LAUNCHER, type Place } from './place.ts';
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 const hasTerminals = spawnSync('script', ['--version']).status === 0;
 /** An option of tap: why a test on a terminal does not run here. */

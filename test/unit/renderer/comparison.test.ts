@@ -17,7 +17,7 @@ import { pdfOf } from '../../support/written-pdf.ts';
 
 const LONG_MS = 120_000;
 /** Less than a read or a comparison may take. */
-const SOON_MS = 5_000;
+const SOON_MS = 30_000;
 
 async function setUp(t: Test, content = pdfOf(['One', 'Two'])) {
   const directory = testDirectory(t);
