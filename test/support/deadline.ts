@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 20;
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,
-  withinMs = 60_000,
+  withinMs = 120_000,
 ): Promise<T> {
   const end = performance.now() + withinMs;
   for (;;) {

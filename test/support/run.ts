@@ -10,7 +10,7 @@ import { closingLine, durationText, reportFiles, slowestLines } from './report.t
 
 /** The test files that run at once. Many wait half of their time. */
 const JOBS = Math.min(availableParallelism() + 2, 6);
-const FILE_TIMEOUT_SECONDS = 300;
+const FILE_TIMEOUT_SECONDS = 600;
 const SLOWEST = 20;
 /** What a file that is out of time gets to say which test it was in, before it is killed. */
 const LAST_WORDS_SECONDS = 20;

@@ -10,7 +10,7 @@ import { eventually } from './deadline.ts';
 import { createPlace, LAUNCHER, type Place } from './place.ts';
 import { descendants, isAlive, type ProcessRecord, processesOf } from './processes.ts';
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 const STOP_MS = 45_000;
 /** A service that lets its renderings end is still there meanwhile. */
 const LEFT_MS = 30_000;
