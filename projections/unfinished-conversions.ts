@@ -23,13 +23,12 @@ CREATE TABLE unfinished_conversions (
   is_test INTEGER,
   erased INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX unfinished_conversions_by_priority ON unfinished_conversions (low, position);
-CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (account_id);
+CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (account_id, low);
 ${ACTIVITY_DDL}`;
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 9,
+  version: 10,
   tables: ['unfinished_conversions', 'activity'],
   ddl,
   handlers(db) {
@@ -92,6 +91,8 @@ export const unfinishedConversions: Projection = {
   },
 };
 
+export type Priority = 'normal' | 'low';
+
 export interface UnfinishedRow {
   /** The position of its ConversionRequested event. */
   readonly position: bigint;
@@ -109,7 +110,7 @@ export interface UnfinishedRow {
   readonly trace?: string;
   /** The conversion whose PDF it is to be compared with. */
   readonly rerenderOf?: string;
-  readonly priority: 'normal' | 'low';
+  readonly priority: Priority;
   /** Its PDF is to be signed with that certificate; absent: it is not to be signed. */
   readonly signedBy?: 'account' | 'service';
   /** What is made is to show that it is a test. */
@@ -158,11 +159,19 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
   });
 }
 
+export type UnfinishedKey = Pick<
+  UnfinishedRow,
+  'position' | 'conversionId' | 'accountId' | 'priority'
+>;
+
 export interface UnfinishedQueries {
-  /** Those of the priority accepted after the position that are to be rendered, oldest first. */
-  after(
-    priority: UnfinishedRow['priority'],
-    position: bigint,
+  /** Those accepted after the position that are to be rendered, oldest first. */
+  after(position: bigint, limit: number): readonly UnfinishedKey[];
+  /** Those of the account and the priority among them. */
+  ofAccount(
+    accountId: string,
+    priority: Priority,
+    after: bigint,
     limit: number,
   ): readonly UnfinishedRow[];
   /** Undefined if it is not to be rendered: it has ended, or its account was erased. */
@@ -178,8 +187,15 @@ export interface UnfinishedQueries {
 export function unfinishedQueries(db: Database): UnfinishedQueries {
   // The sum keeps SQLite from recompiling the statement for each limit that is bound.
   const after = db
-    .prepare<[number, bigint, number], StoredUnfinished>(
-      'SELECT * FROM unfinished_conversions WHERE low = ? AND position > ? AND erased = 0 ORDER BY position LIMIT ? + 0',
+    .prepare<[bigint, number], UnfinishedKey>(
+      `SELECT position, conversion_id AS conversionId, account_id AS accountId, iif(low, 'low', 'normal') AS priority
+       FROM unfinished_conversions WHERE position > ? AND erased = 0 ORDER BY position LIMIT ? + 0`,
+    )
+    .safeIntegers();
+  const ofAccount = db
+    .prepare<[string, number, bigint, number], StoredUnfinished>(
+      `SELECT * FROM unfinished_conversions
+       WHERE account_id = ? AND low = ? AND position > ? AND erased = 0 ORDER BY position LIMIT ? + 0`,
     )
     .safeIntegers();
   const byId = db
@@ -205,8 +221,9 @@ export function unfinishedQueries(db: Database): UnfinishedQueries {
      FROM unfinished_conversions WHERE erased = 0`,
   );
   return {
-    after: (priority, position, limit) =>
-      after.all(priority === 'low' ? 1 : 0, position, limit).map(toRow),
+    after: (position, limit) => after.all(position, limit),
+    ofAccount: (accountId, priority, position, limit) =>
+      ofAccount.all(accountId, priority === 'low' ? 1 : 0, position, limit).map(toRow),
     byId(conversionId) {
       const stored = byId.get(conversionId);
       return stored && toRow(stored);

@@ -1,7 +1,11 @@
-/** Offers each accepted, unfinished conversion to the queue: from the log, in order, again after a loss. */
+/** Offers each accepted, unfinished conversion to the queue: from the log, each account's in order, again after a loss. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { conversionQueries } from '../../projections/conversions.ts';
-import { type UnfinishedRow, unfinishedQueries } from '../../projections/unfinished-conversions.ts';
+import {
+  type Priority,
+  type UnfinishedRow,
+  unfinishedQueries,
+} from '../../projections/unfinished-conversions.ts';
 import { unlessErased } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { signerName } from '../domain/signature.ts';
@@ -12,8 +16,10 @@ import type { RenderQueue } from '../render-queue/port.ts';
 import type { Identity } from '../signing/identity.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
-/** Jobs kept waiting in the queue; the rest wait in the log. Those of low priority leave room for the others. */
-const MAX_WAITING = { normal: 20_000, low: 10_000 };
+/** Places in the queue; other jobs wait in the log. An account with no job in the queue gets a place beyond them. */
+const MAX_WAITING = 20_000;
+/** An account leaves so many places free for each that it takes: others take turns with it, and its own others pass low ones. */
+const LEAVES_FREE = { normal: 1, low: 2 };
 const PAGE = 500;
 /** The pause between two offers of everything unfinished, in case the queue lost it. */
 const SWEEP_MS = 30_000;
@@ -30,6 +36,7 @@ export interface Dispatch {
 export function startDispatch({
   actors,
   logger,
+  maxWaiting = MAX_WAITING,
   queue,
   readModel,
   runner,
@@ -39,17 +46,19 @@ export function startDispatch({
 }: Log &
   Documents & {
     readonly logger: Logger;
-    readonly queue: Pick<RenderQueue, 'offer' | 'retain' | 'waiting'>;
+    readonly maxWaiting?: number;
+    readonly queue: Pick<RenderQueue, 'has' | 'offer' | 'retain' | 'waiting' | 'waitingOf'>;
     /** The certificate of the service, if it has one. */
     readonly seal?: Pick<Identity, 'subject'> | undefined;
   }): Dispatch {
-  const cursors = { normal: 0n, low: 0n };
+  /** The position up to which jobs are in the queue, except those of the accounts in `left`. */
+  let cursor = 0n;
+  /** Accounts whose later jobs are still to be offered, with the position up to which they were. */
+  const left = { normal: new Map<string, bigint>(), low: new Map<string, bigint>() };
   /** What was accepted by then may have been begun, and have ended the process before its start was in the log. */
   const before = store.head().catch(() => 0n);
   // The first round too: a read model that is being rebuilt still shows what has long ended.
   let sweepDue = true;
-  /** The queue took no more: the rest is offered as soon as it does. */
-  let isFull = false;
 
   const retain = async (): Promise<void> => {
     try {
@@ -102,42 +111,82 @@ export function startDispatch({
       await runner.waitFor(await store.head());
       sweepDue = false;
       await retain();
-      cursors.normal = 0n;
-      cursors.low = 0n;
+      cursor = 0n;
+      left.normal.clear();
+      left.low.clear();
     }
-    isFull = false;
+    await look();
     await offer('normal', stopping);
     await offer('low', stopping);
   };
 
-  const offer = async (priority: UnfinishedRow['priority'], stopping: AbortSignal) => {
+  /** Finds the accounts with jobs that the queue does not have. */
+  const look = async (): Promise<void> => {
     for (;;) {
-      if (queue.waiting() >= MAX_WAITING[priority]) {
-        isFull = true;
-        return;
+      const found = readModel.query(unfinishedQueries).after(cursor, PAGE);
+      for (const { position, conversionId, accountId, priority } of found) {
+        const accounts = left[priority];
+        if (!accounts.has(accountId) && !queue.has(conversionId)) accounts.set(accountId, cursor);
+        cursor = position;
       }
-      const rows = readModel.query(unfinishedQueries).after(priority, cursors[priority], PAGE);
-      for (const row of rows) {
-        if (stopping.aborted) return;
-        const { conversionId, accountId, request, options } = row;
-        const key = await unlessErased(vault.contentKey(accountId, conversionId));
-        if (key !== undefined) {
-          const contentKey = key.toString('base64url');
-          const retry = row.attempts > 0 || row.position <= (await before);
-          const job = { conversionId, accountId, request, contentKey, options, retry };
-          const order = {
-            ...(priority === 'low' && { priority }),
-            ...(row.isTest && { isTest: true as const }),
-          };
-          const [original, signer] = [await originalOf(row), await signerOf(row)];
-          await queue.offer({ ...job, ...order, ...original, ...signer, ...(await traceOf(row)) });
-        }
-        cursors[priority] = row.position;
-      }
-      if (rows.length < PAGE) return;
-      // Deriving the keys of a page takes some milliseconds: others' requests go between two pages.
+      if (found.length < PAGE) return;
       await turn();
     }
+  };
+
+  /** The number of jobs that the account may add to `waiting` ones. With none in the queue it may always add one. */
+  const roomOf = (accountId: string, priority: Priority, waiting: number): number => {
+    const own = queue.waitingOf(accountId);
+    const leaves = LEAVES_FREE[priority];
+    const room = Math.floor((maxWaiting - waiting - own * leaves) / (1 + leaves));
+    return Math.min(Math.max(room, own === 0 ? 1 : 0), PAGE);
+  };
+
+  /** Offers a page of each account's jobs in turn, until no account has more or room for more. */
+  const offer = async (priority: Priority, stopping: AbortSignal): Promise<void> => {
+    const accounts = left[priority];
+    // A queue that has shrunk since then has room at the next run.
+    let waiting = queue.waiting();
+    let sinceTurn = 0;
+    for (const [accountId, position] of accounts) {
+      const room = roomOf(accountId, priority, waiting);
+      if (room === 0) continue;
+      const rows = readModel
+        .query(unfinishedQueries)
+        .ofAccount(accountId, priority, position, room);
+      for (const row of rows) {
+        if (stopping.aborted) return;
+        const job = queue.has(row.conversionId) ? undefined : await jobOf(row);
+        if (job === undefined) continue;
+        await queue.offer(job);
+        waiting += 1;
+      }
+      // Behind the others: this loop comes to it again.
+      accounts.delete(accountId);
+      const last = rows.at(-1);
+      if (last !== undefined && rows.length === room) accounts.set(accountId, last.position);
+      // Deriving the keys of a page takes some milliseconds: others' requests go between two pages.
+      sinceTurn += rows.length;
+      if (sinceTurn < PAGE) continue;
+      sinceTurn = 0;
+      await turn();
+    }
+  };
+
+  /** Undefined if the account's key is erased. */
+  const jobOf = async (row: UnfinishedRow): Promise<RenderJob | undefined> => {
+    const { conversionId, accountId, request, options } = row;
+    const key = await unlessErased(vault.contentKey(accountId, conversionId));
+    if (key === undefined) return undefined;
+    const contentKey = key.toString('base64url');
+    const retry = row.attempts > 0 || row.position <= (await before);
+    const job = { conversionId, accountId, request, contentKey, options, retry };
+    const order = {
+      ...(row.priority === 'low' && { priority: row.priority }),
+      ...(row.isTest && { isTest: true as const }),
+    };
+    const [original, signer] = [await originalOf(row), await signerOf(row)];
+    return { ...job, ...order, ...original, ...signer, ...(await traceOf(row)) };
   };
 
   const loop = startBackgroundLoop('dispatch', step, logger, {
@@ -150,7 +199,7 @@ export function startDispatch({
   // Jobs of an erased account are to leave the queue.
   const unsubscribe = runner.onCommit(sweep, ['AccountErased']);
   const roomMade = runner.onCommit(() => {
-    if (isFull) loop.wake();
+    if (left.normal.size + left.low.size > 0) loop.wake();
   }, LEAVE_THE_QUEUE);
   const timer = setInterval(sweep, SWEEP_MS);
   return {

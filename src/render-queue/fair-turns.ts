@@ -103,6 +103,11 @@ export class FairTurns {
     return this.#waitingIds.size;
   }
 
+  /** Waiting jobs of the account. */
+  sizeOf(accountId: string): number {
+    return this.#accounts.get(accountId)?.waiting.length ?? 0;
+  }
+
   /** True if the conversion's job waits. */
   has(conversionId: string): boolean {
     return this.#waitingIds.has(conversionId);

@@ -49,8 +49,12 @@ export class InProcessRenderQueue implements RenderQueue {
     this.#waiting = new FairTurns(now);
   }
 
+  has(conversionId: string): boolean {
+    return this.#known.has(conversionId);
+  }
+
   offer(job: RenderJob): Promise<void> {
-    if (!this.#known.has(job.conversionId)) {
+    if (!this.has(job.conversionId)) {
       this.#known.add(job.conversionId);
       this.#enqueue(job);
     }
@@ -121,6 +125,10 @@ export class InProcessRenderQueue implements RenderQueue {
 
   waiting(): number {
     return this.#waiting.size;
+  }
+
+  waitingOf(accountId: string): number {
+    return this.#waiting.sizeOf(accountId);
   }
 
   close(): Promise<void> {

@@ -50,6 +50,8 @@ export interface RendererWatch {
  * never the truth: what it loses is sent again from the log, which alone counts tries.
  */
 export interface RenderQueue {
+  /** True if the conversion's job is in the queue: it waits, or a renderer has it. */
+  has(conversionId: string): boolean;
   /** Offers a job; one that is already in the queue is not offered twice. */
   offer(job: RenderJob): Promise<void>;
   /** Forgets jobs of conversions that have ended: those that `isUnfinished` is false for. */
@@ -72,5 +74,7 @@ export interface RenderQueue {
   ): Consumer;
   /** Jobs that no renderer has started. */
   waiting(): number;
+  /** Jobs of the account that wait for their turn. */
+  waitingOf(accountId: string): number;
   close(): Promise<void>;
 }

@@ -17,7 +17,7 @@ import {
   startedReport,
   startRenderer,
 } from '../support/render-queue.ts';
-import { conversionId, sha256 } from '../support/samples.ts';
+import { accountId, conversionId, sha256 } from '../support/samples.ts';
 
 export interface RenderQueueAdapter {
   readonly name: string;
@@ -89,6 +89,29 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     await soon('two to wait again', () => queue.waiting() === 2);
     t.pass();
   });
+
+  withRecorder(
+    'says what it has, and how much of an account waits for its turn',
+    async (t, queue) => {
+      await offer(queue, 1, 20, 1);
+      await offer(queue, 21, 40, 2);
+      await soon('all to wait', () => queue.waiting() === 40);
+      // NATS may have published 8 ahead: those have had their turn.
+      const both = queue.waitingOf(accountId(1)) + queue.waitingOf(accountId(2));
+      t.ok(both >= 32 && both <= 40, `${both}`);
+      t.equal(queue.waitingOf(accountId(3)), 0);
+      t.ok(queue.has(conversionId(1)) && queue.has(conversionId(40)));
+      t.notOk(queue.has(conversionId(41)));
+      const renderer = hold(queue, 1);
+      const first = await renderer.delivery(0);
+      t.ok(queue.has(first.job.conversionId), 'a renderer has it');
+      await first.ack();
+      await soon('it to be forgotten', () => !queue.has(first.job.conversionId));
+      await queue.retain((id) => id === conversionId(40));
+      t.equal(queue.waitingOf(accountId(1)), 0);
+      t.ok(queue.waitingOf(accountId(2)) <= 1);
+    },
+  );
 
   withRecorder('does not queue twice what waits or is in flight', async (t, queue) => {
     await queue.offer(renderJob(1));

@@ -1,4 +1,5 @@
 /** A made-up past: accounts, conversions in every end they can have, keys. The same one each time. */
+import type { RequestMarks } from '../../src/domain/event-fields.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import {
   accountId,
@@ -55,7 +56,11 @@ export function keyMaking(n: number, account: number): Step {
   };
 }
 
-export function request(n: number, account: number): Step {
+export function request(
+  n: number,
+  account: number,
+  marks: Pick<RequestMarks, 'priority'> = {},
+): Step {
   const ids = { accountId: accountId(account), conversionId: conversionId(n) };
   return {
     stream: `account-${accountId(account)}`,
@@ -70,6 +75,7 @@ export function request(n: number, account: number): Step {
           requestHmac: REQUEST_HMAC,
           options: OPTIONS,
           requestedAt: NOW + n,
+          ...marks,
         },
       },
     ],

@@ -196,4 +196,5 @@ export async function drain(
   return jobs;
 }
 
-export const idsOf = (jobs: readonly RenderJob[]): string[] => jobs.map((job) => job.conversionId);
+export const idsOf = (jobs: readonly Pick<RenderJob, 'conversionId'>[]): string[] =>
+  jobs.map((job) => job.conversionId);

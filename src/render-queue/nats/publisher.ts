@@ -62,9 +62,7 @@ export class JobPublisher {
   readonly #published = new Map<string, Published>();
   readonly #slots: SlotCounter;
   readonly #missing: MissingRenderers;
-  readonly #timer: NodeJS.Timeout;
-  readonly #forget: () => void;
-  readonly #stopHearing: () => void;
+  readonly #endings: readonly (() => void)[];
   readonly #closing = new AbortController();
   #work: Promise<void> | undefined;
   #woken = false;
@@ -74,24 +72,28 @@ export class JobPublisher {
   constructor(options: JobPublisherOptions) {
     this.#options = options;
     const { link, logger } = options;
-    this.#stopHearing = hearProgress(link, logger, (progress) =>
+    const stopHearing = hearProgress(link, logger, (progress) =>
       this.#hear(progress).catch((error: unknown) =>
         logger.warn({ err: error }, 'jobs cannot be taken out of the queue now'),
       ),
     );
     this.#slots = new SlotCounter(link, logger, () => this.#wake());
     this.#missing = new MissingRenderers(logger);
-    this.#timer = setInterval(() => this.#wake(), COMPARE_MS / 2);
-    this.#forget = link.onReconnect(() => {
+    const timer = setInterval(() => this.#wake(), COMPARE_MS / 2);
+    const forget = link.onReconnect(() => {
       this.#forgetPlaces();
       this.#comparedAt = -Infinity;
       this.#wake();
     });
+    this.#endings = [stopHearing, () => this.#slots.close(), () => clearInterval(timer), forget];
+  }
+
+  has(conversionId: string): boolean {
+    return this.#turns.has(conversionId) || this.#published.has(conversionId);
   }
 
   offer(job: RenderJob): void {
-    const { conversionId } = job;
-    if (this.#turns.has(conversionId) || this.#published.has(conversionId)) return;
+    if (this.has(job.conversionId)) return;
     this.#turns.add(job);
     this.#wake();
   }
@@ -118,12 +120,13 @@ export class JobPublisher {
     return this.#turns.size + this.#notStarted().length;
   }
 
+  waitingOf(accountId: string): number {
+    return this.#turns.sizeOf(accountId);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#timer);
-    this.#forget();
-    this.#stopHearing();
-    this.#slots.close();
+    for (const end of this.#endings) end();
     await this.#work;
   }
 
@@ -144,8 +147,7 @@ export class JobPublisher {
         return await this.#withdraw();
       case 'waiting':
         this.#turns.pause(conversionId);
-        if (published) published.started = false;
-        if (published) published.since = performance.now();
+        if (published) Object.assign(published, { started: false, since: performance.now() });
         break;
       case 'ended':
         this.#unqueue(conversionId);
@@ -311,8 +313,7 @@ export class JobPublisher {
     const options = { timeout: ANSWER_MS };
     const answer = link.whileUp(client.publish(subject, JSON.stringify(job), options));
     const publication = Promise.allSettled([answer]);
-    const since = performance.now();
-    const published: Published = { job, publication, started: false, since };
+    const published: Published = { job, publication, started: false, since: performance.now() };
     // At once: a renderer may report its start before the server's answer comes.
     this.#published.set(conversionId, published);
     try {

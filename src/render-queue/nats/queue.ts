@@ -81,6 +81,10 @@ export class NatsRenderQueue implements RenderQueue {
     this.#reports = reports ? createReportSender(link, logger) : undefined;
   }
 
+  has(conversionId: string): boolean {
+    return this.#publisher().has(conversionId);
+  }
+
   offer(job: RenderJob): Promise<void> {
     this.#publisher().offer(job);
     return Promise.resolve();
@@ -148,6 +152,10 @@ export class NatsRenderQueue implements RenderQueue {
 
   waiting(): number {
     return this.#publisher().waiting();
+  }
+
+  waitingOf(accountId: string): number {
+    return this.#publisher().waitingOf(accountId);
   }
 
   async close(): Promise<void> {

@@ -5,10 +5,13 @@ import { readContent } from '../../../src/documents/decryption.ts';
 import { accountAggregate } from '../../../src/domain/account.ts';
 import { startDispatch } from '../../../src/process-managers/dispatch.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
+import type { RenderJob } from '../../../src/render-queue/messages.ts';
+import { eventually } from '../../support/deadline.ts';
 import {
   completed,
   conversionsOf,
   failed,
+  type ManagedNode,
   openManagedPlace,
   started,
 } from '../../support/process-managers.ts';
@@ -163,7 +166,9 @@ void test('a sweep during a sweep begins once more', async (t) => {
   const begun = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();
   const queue = {
+    has: () => false,
     waiting: () => 0,
+    waitingOf: () => 0,
     retain: async () => {},
     offer: async ({ conversionId }: { conversionId: string }) => {
       offers.push(conversionId);
@@ -180,31 +185,102 @@ void test('a sweep during a sweep begins once more', async (t) => {
   t.strictSame(offers, [...ids, ...ids], 'the first round ends, and the second misses nothing');
 });
 
-void test('a full queue is filled up as it empties', async (t) => {
+/** Completes `count` jobs, one at a time, as the outcomes of a node record. @returns them, and the most that waited */
+async function complete(
+  node: ManagedNode,
+  count: number,
+): Promise<{ jobs: RenderJob[]; most: number }> {
+  const jobs: RenderJob[] = [];
+  let most = 0;
+  const consumer = node.queue.consume(1, async ({ job, ack }) => {
+    most = Math.max(most, node.queue.waiting());
+    await node.queue.report(started({ ...job, attempt: 1 }));
+    await node.queue.report(completed({ ...job, attempt: 1 }, DOCUMENT));
+    ack();
+    jobs.push(job);
+  });
+  await eventually(`${count} jobs`, () => jobs.length >= count || undefined, 20_000);
+  await consumer.stop();
+  return { jobs, most };
+}
+
+const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, make));
+
+void test('an account has its turn, however many jobs of others were requested before', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  for (const n of [1, 2, 3]) await node.openAccount(n);
+  node.run(startOutcomes(node));
+  node.run(startDispatch({ ...node, maxWaiting: 12 }));
+  await times(40, () => node.request(1));
+  await times(40, () => node.request(2));
+  await eventually('their jobs', () => node.queue.waiting() === 9 || undefined);
+  const [first, second] = [await node.request(3), await node.request(3)];
+  await eventually('its job', () => node.queue.has(first) || undefined);
+  const { jobs } = await complete(node, 82);
+  const order = idsOf(jobs);
+  t.ok(order.indexOf(first) <= 2, 'the first at once');
+  t.ok(order.indexOf(second) <= 12, 'the second in its turn');
+  t.equal(new Set(order).size, 82, 'and each is handed out once');
+});
+
+void test('a queue is filled up as it empties, and no account is left out of a full one', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const accounts = [1, 2, 3, 4, 5, 6, 7];
+  for (const n of accounts) await node.openAccount(n);
+  node.run(startOutcomes(node));
+  const requested = new Map<string, string[]>();
+  for (const n of accounts) {
+    const ids: string[] = [];
+    for (let job = 0; job < 12; job += 1) {
+      ids.push(await node.request(n, '<p>one</p>', n === 2 ? { priority: 'low' } : {}));
+    }
+    requested.set(accountId(n), ids);
+  }
+  node.run(startDispatch({ ...node, maxWaiting: 4 }));
+  const all = () => accounts.every((n) => node.queue.waitingOf(accountId(n)) > 0);
+  await eventually('a job of each account', () => all() || undefined);
+  const { jobs, most } = await complete(node, 12 * accounts.length);
+  const handed = new Map<string, string[]>();
+  for (const { accountId: account, conversionId } of jobs) {
+    handed.set(account, [...(handed.get(account) ?? []), conversionId]);
+  }
+  t.strictSame(handed, requested, 'those of each account once, in order');
+  t.ok(most <= 4 + accounts.length, `at most ${most} waited`);
+  t.equal(node.queue.waiting(), 0);
+});
+
+void test('jobs of low priority leave room for the others of their account', async (t) => {
   const place = openManagedPlace(t);
   const node = await place.node();
   await node.openAccount();
-  let waiting = 20_000;
-  const offers: string[] = [];
-  const offered = Promise.withResolvers<void>();
-  const queue = {
-    waiting: () => waiting,
-    retain: async () => {},
-    offer: async ({ conversionId }: { conversionId: string }) => {
-      offers.push(conversionId);
-      offered.resolve();
-    },
-  };
-  const dispatch = node.run(startDispatch({ ...node, queue }));
+  node.run(startDispatch({ ...node, maxWaiting: 12 }));
+  await times(30, () => node.request(1, '<p>one</p>', { priority: 'low' }));
+  await eventually('the low ones', () => node.queue.waiting() === 4 || undefined);
   const id = await node.request();
-  await node.caughtUp();
+  await eventually('the other', () => node.queue.has(id) || undefined);
+  const [next] = await drain(node.queue, 1, 'silent');
+  t.equal(next?.conversionId, id);
+});
+
+void test('a job that a full queue has lost is next of its account', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const ids: string[] = [];
+  for (let n = 0; n < 30; n += 1) ids.push(await node.request());
+  node.run(startOutcomes(node));
+  const dispatch = node.run(startDispatch({ ...node, maxWaiting: 12 }));
+  await eventually('a full queue', () => node.queue.waiting() === 6 || undefined);
+  const [lost] = await drain(node.queue, 1, 'silent');
+  t.equal(lost?.conversionId, ids[0]);
   dispatch.sweep();
-  await node.caughtUp();
-  t.strictSame(offers, []);
-  waiting = 19_999;
-  dispatch.sweep();
-  await offered.promise;
-  t.strictSame(offers, [id]);
+  await eventually('the lost one', () => node.queue.has(ids[0] ?? '') || undefined);
+  t.notOk(node.queue.has(ids[6] ?? ''), 'before what was never offered');
+  const { jobs } = await complete(node, 30);
+  t.strictSame(new Set(idsOf(jobs)), new Set(ids));
 });
 
 void test('a queue that refuses an offer gets it again', async (t) => {
@@ -215,7 +291,9 @@ void test('a queue that refuses an offer gets it again', async (t) => {
   const both = Promise.withResolvers<void>();
   let faults = 1;
   const queue = {
+    has: () => false,
     waiting: () => 0,
+    waitingOf: () => 0,
     retain: async () => {},
     offer: async ({ conversionId }: { conversionId: string }) => {
       if (faults > 0) {

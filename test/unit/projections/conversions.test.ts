@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { refundsDueQueries } from '../../../projections/refunds-due.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
-import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
+import { type Priority, unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import {
   completion,
   expiry,
@@ -14,6 +14,7 @@ import {
 } from '../../support/history.ts';
 import { write } from '../../support/log.ts';
 import { openProjected } from '../../support/projected.ts';
+import { idsOf } from '../../support/render-queue.ts';
 import {
   accountId,
   blobRef,
@@ -111,20 +112,25 @@ void test('what is unfinished, by the position of its request', async (t) => {
   const first = await write(log, [request(1, 1)]);
   const second = await write(log, [request(2, 1)]);
   await runner.waitFor(await write(log, [request(3, 1), start(2, 1)]));
-  t.strictSame(unfinished().after('normal', 0n, 2), [
+  const last = await write(log, [request(4, 2, { priority: 'low' })]);
+  await runner.waitFor(last);
+  const rows = (n: number, priority: Priority, after: bigint, limit: number) =>
+    unfinished().ofAccount(accountId(n), priority, after, limit);
+  t.strictSame(rows(1, 'normal', 0n, 2), [
     unfinishedRow(1, first),
     { ...unfinishedRow(2, second), attempts: 1, startedAt: NOW + 102 },
   ]);
-  t.strictSame(
-    unfinished()
-      .after('normal', second, 2)
-      .map((each) => each.conversionId),
-    [conversionId(3)],
-  );
+  t.strictSame(idsOf(rows(1, 'normal', second, 2)), [3].map(conversionId));
+  t.strictSame(idsOf(rows(2, 'low', 0n, 2)), [4].map(conversionId));
+  t.strictSame([...rows(1, 'low', 0n, 2), ...rows(2, 'normal', 0n, 2)], []);
+  t.strictSame(unfinished().after(0n, 1), [
+    { position: first, conversionId: conversionId(1), accountId: accountId(1), priority: 'normal' },
+  ]);
+  t.strictSame(idsOf(unfinished().after(second, 3)), [3, 4].map(conversionId));
   t.strictSame(unfinished().byId(conversionId(1)), unfinishedRow(1, first));
-  t.equal(unfinished().count(), 3);
+  t.equal(unfinished().count(), 4);
   await runner.waitFor(await write(log, [completion(1, 1), failure(2, 1)]));
-  t.equal(unfinished().count(), 1);
+  t.equal(unfinished().count(), 2);
   t.equal(unfinished().byId(conversionId(1)), undefined);
 });
 
