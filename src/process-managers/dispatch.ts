@@ -1,4 +1,4 @@
-/** Offers each accepted, unfinished conversion to the queue: from the log, each account's in order, again after a loss. */
+/** Offers each accepted, unfinished conversion of the log to the queue: each account's in order, again after a loss. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { conversionQueries } from '../../projections/conversions.ts';
 import {
@@ -16,9 +16,9 @@ import type { RenderQueue } from '../render-queue/port.ts';
 import type { Identity } from '../signing/identity.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
-/** Places in the queue; other jobs wait in the log. An account with no job in the queue gets a place beyond them. */
+/** Places in the queue; other jobs wait in the log. An account that has none of them gets one more. */
 const MAX_WAITING = 20_000;
-/** An account leaves so many places free for each that it takes: others take turns with it, and its own others pass low ones. */
+/** The places that an account leaves free for each that it takes: for other accounts, and for jobs that pass low ones. */
 const LEAVES_FREE = { normal: 1, low: 2 };
 const PAGE = 500;
 /** The pause between two offers of everything unfinished, in case the queue lost it. */

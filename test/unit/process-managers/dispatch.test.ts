@@ -192,11 +192,12 @@ async function complete(
 ): Promise<{ jobs: RenderJob[]; most: number }> {
   const jobs: RenderJob[] = [];
   let most = 0;
-  const consumer = node.queue.consume(1, async ({ job, ack }) => {
+  const consumer = node.queue.consume(1, async (delivery) => {
+    const { job } = delivery;
     most = Math.max(most, node.queue.waiting());
     await node.queue.report(started({ ...job, attempt: 1 }));
     await node.queue.report(completed({ ...job, attempt: 1 }, DOCUMENT));
-    ack();
+    delivery.ack();
     jobs.push(job);
   });
   await eventually(`${count} jobs`, () => jobs.length >= count || undefined, 20_000);
