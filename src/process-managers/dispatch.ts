@@ -18,7 +18,7 @@ import { startBackgroundLoop } from './background-loop.ts';
 
 /** Places in the queue; other jobs wait in the log. An account that has none of them gets one more. */
 const MAX_WAITING = 20_000;
-/** The places that an account leaves free for each that it takes: for other accounts, and for jobs that pass low ones. */
+/** The places that an account leaves free for each that it takes: others need some, and so do jobs that pass low ones. */
 const LEAVES_FREE = { normal: 1, low: 2 };
 const PAGE = 500;
 /** The pause between two offers of everything unfinished, in case the queue lost it. */
