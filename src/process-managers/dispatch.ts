@@ -134,9 +134,12 @@ export function startDispatch({
     }
   };
 
-  /** The number of jobs that the account may add to `waiting` ones. With none in the queue it may always add one. */
+  /**
+   * The number of jobs that the account may add to `waiting` ones. With none in the queue it may always add one. Low jobs
+   * take no place from its normal ones, which pass them.
+   */
   const roomOf = (accountId: string, priority: Priority, waiting: number): number => {
-    const own = queue.waitingOf(accountId);
+    const own = queue.waitingOf(accountId, priority === 'normal' ? priority : undefined);
     const leaves = LEAVES_FREE[priority];
     const room = Math.floor((maxWaiting - waiting - own * leaves) / (1 + leaves));
     return Math.min(Math.max(room, own === 0 ? 1 : 0), PAGE);

@@ -40,8 +40,8 @@ class WaitingJobs {
     return this.#normal.length + this.#low.length;
   }
 
-  get hasNormal(): boolean {
-    return this.#normal.length > 0;
+  get normal(): number {
+    return this.#normal.length;
   }
 
   push(job: RenderJob): void {
@@ -103,9 +103,10 @@ export class FairTurns {
     return this.#waitingIds.size;
   }
 
-  /** Waiting jobs of the account. */
-  sizeOf(accountId: string): number {
-    return this.#accounts.get(accountId)?.waiting.length ?? 0;
+  /** Waiting jobs of the account: all, or those of normal priority. */
+  sizeOf(accountId: string, priority?: 'normal'): number {
+    const waiting = this.#accounts.get(accountId)?.waiting;
+    return (priority === 'normal' ? waiting?.normal : waiting?.length) ?? 0;
   }
 
   /** True if the conversion's job waits. */
@@ -221,11 +222,6 @@ export class FairTurns {
     const { account, begunAt = now } = inFlight;
     if (code !== 'timeout' && now - begunAt < LONG_FAILURE_MS) return;
     account.heldBackUntil = now + MEMORY_MS;
-  }
-
-  /** True if a job of the account waits that its jobs of low priority are to let pass. */
-  hasNormal(accountId: string): boolean {
-    return this.#accounts.get(accountId)?.waiting.hasNormal ?? false;
   }
 
   isHeldBack(accountId: string): boolean {

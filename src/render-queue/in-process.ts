@@ -127,8 +127,8 @@ export class InProcessRenderQueue implements RenderQueue {
     return this.#waiting.size;
   }
 
-  waitingOf(accountId: string): number {
-    return this.#waiting.sizeOf(accountId);
+  waitingOf(accountId: string, priority?: 'normal'): number {
+    return this.#waiting.sizeOf(accountId, priority);
   }
 
   close(): Promise<void> {

@@ -74,7 +74,7 @@ export interface RenderQueue {
   ): Consumer;
   /** Jobs that no renderer has started. */
   waiting(): number;
-  /** Jobs of the account that wait for their turn. */
-  waitingOf(accountId: string): number;
+  /** Jobs of the account that wait for their turn: all, or those of normal priority. */
+  waitingOf(accountId: string, priority?: 'normal'): number;
   close(): Promise<void>;
 }

@@ -290,7 +290,7 @@ void test('a job of low priority waits behind the others of its account, also th
   const turns = new FairTurns(() => 0);
   const [first, second, other] = [low(1, 1), low(2, 1), renderJob(3, 1)];
   for (const job of [first, second, low(4, 2), other]) turns.add(job);
-  t.equal(turns.hasNormal(other.accountId), true);
+  t.equal(turns.sizeOf(other.accountId, 'normal'), 1);
   const take = () => turns.take({ free: 1, total: 4 })?.conversionId;
   const order = [take(), take(), take(), take(), take()];
   const ofFirst = order.filter((id) => id !== renderJob(4, 2).conversionId);
@@ -304,6 +304,6 @@ void test('a job of low priority waits behind the others of its account, also th
     [first.conversionId],
   );
   t.equal(take(), second.conversionId);
-  t.equal(turns.hasNormal(other.accountId), false);
+  t.equal(turns.sizeOf(other.accountId, 'normal'), 0);
   t.end();
 });

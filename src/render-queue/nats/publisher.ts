@@ -120,8 +120,8 @@ export class JobPublisher {
     return this.#turns.size + this.#notStarted().length;
   }
 
-  waitingOf(accountId: string): number {
-    return this.#turns.sizeOf(accountId);
+  waitingOf(accountId: string, priority?: 'normal'): number {
+    return this.#turns.sizeOf(accountId, priority);
   }
 
   async close(): Promise<void> {
@@ -289,7 +289,7 @@ export class JobPublisher {
 
   #givesWay({ accountId, priority }: RenderJob): boolean {
     if (this.#turns.isHeldBack(accountId)) return true;
-    return priority === 'low' && this.#turns.hasNormal(accountId);
+    return priority === 'low' && this.#turns.sizeOf(accountId, 'normal') > 0;
   }
 
   async #publishAhead(): Promise<void> {

@@ -154,8 +154,8 @@ export class NatsRenderQueue implements RenderQueue {
     return this.#publisher().waiting();
   }
 
-  waitingOf(accountId: string): number {
-    return this.#publisher().waitingOf(accountId);
+  waitingOf(accountId: string, priority?: 'normal'): number {
+    return this.#publisher().waitingOf(accountId, priority);
   }
 
   async close(): Promise<void> {

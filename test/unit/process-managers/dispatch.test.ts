@@ -200,7 +200,7 @@ async function complete(
     delivery.ack();
     jobs.push(job);
   });
-  await eventually(`${count} jobs`, () => jobs.length >= count || undefined, 20_000);
+  await eventually(`${count} jobs`, () => jobs.length >= count || undefined);
   await consumer.stop();
   return { jobs, most };
 }
@@ -264,6 +264,24 @@ void test('jobs of low priority leave room for the others of their account', asy
   await eventually('the other', () => node.queue.has(id) || undefined);
   const [next] = await drain(node.queue, 1, 'silent');
   t.equal(next?.conversionId, id);
+});
+
+void test('low jobs that fill the queue keep out no other job of their account', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  for (const n of [1, 2, 3]) await node.openAccount(n);
+  node.run(startDispatch({ ...node, maxWaiting: 12 }));
+  const held = (n: number, count: number) =>
+    eventually(`${count} jobs`, () => node.queue.waitingOf(accountId(n)) === count || undefined);
+  await times(20, () => node.request(1, '<p>one</p>', { priority: 'low' }));
+  await held(1, 4);
+  await times(20, () => node.request(2));
+  await held(2, 4);
+  await times(20, () => node.request(3));
+  await held(3, 2);
+  const id = await node.request(1);
+  await eventually('the other', () => node.queue.has(id) || undefined);
+  t.equal(node.queue.waitingOf(accountId(1)), 5, 'besides them');
 });
 
 void test('a job that a full queue has lost is next of its account', async (t) => {
