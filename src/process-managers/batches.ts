@@ -42,7 +42,7 @@ export function startBatches({
   const cancel = async ({ id, accountId, cancelledEventId, message }: BatchToCancel) => {
     const unfinished = readModel.query(unfinishedQueries);
     const ids = readModel.query(batchQueries).conversionsOf(id);
-    const open = ids.filter((each) => unfinished.byId(each) !== undefined);
+    const open = ids.filter((each) => unfinished.has(each));
     const at = clock.now();
     await atMost(CANCELLED_AT_ONCE, open, (conversionId) =>
       actors.send(

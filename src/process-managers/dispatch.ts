@@ -63,7 +63,7 @@ export function startDispatch({
   const retain = async (): Promise<void> => {
     try {
       const unfinished = readModel.query(unfinishedQueries);
-      await queue.retain((conversionId) => unfinished.byId(conversionId) !== undefined);
+      await queue.retain((conversionId) => unfinished.has(conversionId));
     } catch (error) {
       // A later sweep takes out jobs that have ended. Unfinished ones must be offered now.
       logger.warn({ err: error }, 'the render queue keeps jobs that have ended');

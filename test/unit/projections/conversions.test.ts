@@ -132,6 +132,10 @@ void test('what is unfinished, by the position of its request', async (t) => {
   await runner.waitFor(await write(log, [completion(1, 1), failure(2, 1)]));
   t.equal(unfinished().count(), 2);
   t.equal(unfinished().byId(conversionId(1)), undefined);
+  t.strictSame(
+    [unfinished().has(conversionId(1)), unfinished().has(conversionId(3))],
+    [false, true],
+  );
 });
 
 void test('refunds due, in the order of the failures', async (t) => {
