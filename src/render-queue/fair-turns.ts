@@ -136,12 +136,16 @@ export class FairTurns {
     this.#sweep(now);
     const most = Math.max(1, total - 1);
     const isFree = (taken: number): boolean => free > 0 && taken < most;
-    const heldBackMayTake = isFree(this.#inFlightOf((account) => this.#isHeldBack(account, now)));
+    // Summed over all accounts at most once.
+    let average: number | undefined;
+    const averageUse = (): number => (average ??= this.#averageUse(now));
+    const isHeldBack = (account: Account): boolean => this.#isHeldBack(account, now, averageUse);
+    const heldBackMayTake = isFree(this.#inFlightOf(isHeldBack));
     const endlessMayTake = isFree(this.#inFlightOf((account) => this.#hasLongPages(account, now)));
     let next: Account | undefined;
     let nextIsLast = false;
     for (const account of this.#waiting) {
-      const heldBack = this.#isHeldBack(account, now);
+      const heldBack = isHeldBack(account);
       if (heldBack && !heldBackMayTake) continue;
       if (hadTimeout(account, now) && total > 1 && !endlessMayTake) continue;
       const isLast = heldBack && total <= 1;
@@ -279,12 +283,16 @@ export class FairTurns {
   }
 
   /** True where its pages lately ran into the time limit, or are long and had more than their share. */
-  #isHeldBack(account: Account, now: number): boolean {
+  #isHeldBack(account: Account, now: number, averageUse = () => this.#averageUse(now)): boolean {
     if (hadTimeout(account, now)) return true;
     if (!this.#hasLongPages(account, now) || this.#accounts.size === 1) return false;
+    return recentUse(account, now).used > averageUse();
+  }
+
+  #averageUse(now: number): number {
     let all = 0;
     for (const each of this.#accounts.values()) all += recentUse(each, now).used;
-    return recentUse(account, now).used > all / this.#accounts.size;
+    return all / this.#accounts.size;
   }
 
   #sweep(now: number): void {
