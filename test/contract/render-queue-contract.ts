@@ -25,14 +25,13 @@ export interface RenderQueueAdapter {
   readonly open: (t: Test) => Promise<RenderQueue>;
 }
 
-const WITHIN_MS = 20_000;
 /** Jobs of the account that would have the queue to itself. */
 const MANY = 1000;
 /** How many of them may pass while a queue that looks ahead turns to a newcomer. */
 const SOON = 50;
 
 const soon = (what: string, look: () => boolean): Promise<true> =>
-  eventually(what, () => look() || undefined, WITHIN_MS);
+  eventually(what, () => look() || undefined);
 
 const RECORDED: Recorded = { ended: true, attempt: 1 };
 

@@ -49,7 +49,7 @@ void test('one of two renders, and the other takes over when it stops', async (t
   t.strictSame(two.told, []);
   await one.election.stop();
   t.strictSame(one.told, ['begun', 'stopped']);
-  await eventually('the other', () => two.told.length > 0 || undefined, 5000);
+  await eventually('the other', () => two.told.length > 0 || undefined);
   t.strictSame(two.told, ['begun']);
   await two.election.stop();
 });
@@ -88,7 +88,7 @@ void test('a take-over that fails is said, and tried again', async (t) => {
   });
   await next.election.start();
   await before.election.stop();
-  await eventually('three tries', () => tries === 3 || undefined, 5000);
+  await eventually('three tries', () => tries === 3 || undefined);
   await eventually(
     'the renderer',
     () => next.election.unhealthyReasons().length === 0 || undefined,
@@ -108,7 +108,7 @@ void test('while a take-over fails it is not ready', async (t) => {
   await before.election.stop();
   const reason = (): RegExpExecArray | undefined =>
     /not start/.exec(next.election.unhealthyReasons().join()) ?? undefined;
-  await eventually('the reason', reason, 5000);
+  await eventually('the reason', reason);
   const third = createProcess(path);
   await third.election.start();
   t.strictSame(third.told, ['begun'], 'another may');
@@ -199,7 +199,7 @@ void test('who loses the lease leaves the work, stands by and takes it up again'
   await own.election.start();
   t.strictSame(own.told, ['begun']);
   lease.lose();
-  await eventually('its return', () => own.told.length === 3 || undefined, 5000);
+  await eventually('its return', () => own.told.length === 3 || undefined);
   t.strictSame(own.told, ['begun', 'stopped', 'begun']);
   t.strictSame(own.election.unhealthyReasons(), []);
   await own.election.stop();
@@ -220,7 +220,7 @@ void test('a try that fails is logged, and the next one is made', async (t) => {
   const own = createProcess(leaseOf(t), { lease });
   await own.election.start();
   t.strictSame(own.election.unhealthyReasons(), []);
-  await eventually('its turn', () => own.told.includes('begun') || undefined, 5000);
+  await eventually('its turn', () => own.told.includes('begun') || undefined);
   t.equal(answers.length, 0);
   t.strictSame(reasons, ['it cannot be locked']);
   t.strictSame(own.election.unhealthyReasons(), []);
