@@ -62,8 +62,8 @@ export function startDispatch({
 
   const retain = async (): Promise<void> => {
     try {
-      const unfinished = readModel.query(unfinishedQueries);
-      await queue.retain((conversionId) => unfinished.has(conversionId));
+      // Each time anew: the read models may be replaced while the queue asks.
+      await queue.retain((id) => readModel.query(unfinishedQueries).has(id));
     } catch (error) {
       // A later sweep takes out jobs that have ended. Unfinished ones must be offered now.
       logger.warn({ err: error }, 'the render queue keeps jobs that have ended');

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import { connect } from '@nats-io/transport-node';
@@ -139,17 +138,12 @@ const onceBack = (store: ObjectBlobStore) =>
   eventually('the store', async () => ((await store.failure()) === undefined ? true : undefined));
 
 void test('NATS: while the server is away the store says so soon, and works when it is back', async (t) => {
-  const { server, connection, store, id } = await openQuick(t);
+  const { server, store, id } = await openQuick(t);
   const staged = store.stage(id, 'request', randomBytes(1000));
   await staged.store();
-  const answers = (): Promise<unknown> =>
-    Promise.race([connection.flush().then(() => true), pause(100)]);
   for (const frozen of [true, false]) {
-    if (frozen) {
-      server.freeze();
-      // On a busy machine it still answers for a moment.
-      await eventually('silence', async () => ((await answers()) ? undefined : true));
-    } else await server.kill();
+    if (frozen) await server.freeze();
+    else await server.kill();
     const start = performance.now();
     const tries: Promise<unknown>[] = [
       store.read(staged.ref),

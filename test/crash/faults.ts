@@ -222,7 +222,7 @@ const INJECT: Readonly<Record<FaultName, Fault>> = {
   'NATS loses its data': (site, fault) => awayNats(nodesOf(site), fault, 'lose data'),
   'NATS is frozen': async (site, { forMs }) => {
     const { nats } = nodesOf(site);
-    nats.freeze();
+    await nats.freeze();
     await pause(forMs);
     nats.thaw();
   },

@@ -215,7 +215,7 @@ void test('a qpdf that is missing, old or broken is a warning, which says what f
 
 void test('what hangs is given up, and said to be wrong', async (t) => {
   const nats = await startNatsServer(t);
-  nats.freeze();
+  await nats.freeze();
   const place = createPlace(t);
   const { code, found } = await diagnose(place, {
     NATS_URL: nats.url,

@@ -8,7 +8,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { createService, Service, startService } from '../support/service.ts';
 
 /** Long enough for a test to come in between, on a busy machine too. */
-const SLOW = { html: '<h1>Slow</h1>', wait_for: { delay_ms: 4500 } };
+const SLOW = { html: '<h1>Slow</h1>', wait_for: { delay_ms: 8000 } };
 
 const opened = async (url: string): Promise<number> => (await fetch(url)).status;
 

@@ -9,7 +9,7 @@ import { test } from 'tap';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { eventually } from '../support/deadline.ts';
 import { testDirectory } from '../support/directory.ts';
-import { descendants, type ProcessRecord } from '../support/processes.ts';
+import { descendants, type ProcessRecord, standsStill } from '../support/processes.ts';
 import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
 
@@ -109,6 +109,7 @@ void test('a Chrome that stands still is ended, and its job goes to the next one
   const [frozen] = await chromes();
   if (!frozen) throw new Error('no Chrome');
   process.kill(-frozen.pid, 'SIGSTOP');
+  await standsStill(frozen.pid);
   t.match(await ended(await offer({ html: '<p>x</p>' })), { kind: 'completed', attempt: 2 });
   // The pool would have ended a try that takes longer than its time limit with `timeout`, and for good.
   const failed = reports.filter(({ kind }) => kind === 'failed');

@@ -10,6 +10,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Test } from 'tap';
 import { eventually } from './deadline.ts';
 import { freePort } from './free-port.ts';
+import { standsStill } from './processes.ts';
 
 const READY_MS = 60_000;
 /** Another process may take a free port before the server does. */
@@ -39,7 +40,7 @@ export interface NatsServer {
   /** Starts it again on the same port, after killing it if it runs. */
   restart(options?: { readonly loseData?: boolean }): Promise<void>;
   /** Stops it without ending it: connections stay, and nothing answers. */
-  freeze(): void;
+  freeze(): Promise<void>;
   thaw(): void;
 }
 
@@ -148,7 +149,9 @@ export async function startNatsServer(
       if (loseData) rmSync(storeDir, { recursive: true, force: true });
       await start();
     },
-    freeze: () => void child?.kill('SIGSTOP'),
+    freeze: async () => {
+      if (child?.kill('SIGSTOP') === true) await standsStill(child.pid ?? 0);
+    },
     thaw: () => void child?.kill('SIGCONT'),
   };
 }

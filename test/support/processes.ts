@@ -1,5 +1,6 @@
 /** Which processes a service has started, as Linux tells it: none of them may outlive it. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { eventually } from './deadline.ts';
 
 export interface ProcessRecord {
   readonly pid: number;
@@ -57,4 +58,16 @@ export function processesOf(directory: string): ProcessRecord[] {
 
 export function isAlive({ pid, startTime }: ProcessRecord): boolean {
   return readEntry(pid)?.startTime === startTime;
+}
+
+/** Waits until a process that got SIGSTOP stands still: on a busy machine its threads run on until one has taken the signal. */
+export async function standsStill(pid: number): Promise<void> {
+  const states = (): readonly string[] =>
+    readdirSync(`/proc/${pid}/task`).map((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').replace(/^.*\) (.).*$/s, '$1'),
+    );
+  await eventually(
+    `the standstill of ${pid}`,
+    () => states().every((state) => state === 'T') || undefined,
+  );
 }

@@ -283,24 +283,6 @@ void test('the time until a dead renderer is missed is not the length of the nex
   }
 });
 
-void test('a turn is found soon where thousands of accounts have long pages', (t) => {
-  let now = 0;
-  const turns = new FairTurns(() => now);
-  const jobs = Array.from({ length: 4000 }, (_, n) => renderJob(n, n));
-  for (const job of jobs) turns.add(job);
-  for (const { conversionId } of jobs) {
-    turns.take({ free: 1, total: 16 });
-    turns.begin(conversionId);
-  }
-  now += 3000;
-  for (const job of jobs) turns.add(job);
-  const began = performance.now();
-  for (let n = 0; n < 20; n += 1) t.ok(turns.take({ free: 1, total: 16 }));
-  const ms = Math.round(performance.now() - began);
-  t.ok(ms < 1000, `20 turns took ${ms} ms`);
-  t.end();
-});
-
 const low = (n: number, account: number) =>
   ({ ...renderJob(n, account), priority: 'low' }) as const;
 

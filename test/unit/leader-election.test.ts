@@ -92,7 +92,6 @@ void test('a take-over that fails is said, and tried again', async (t) => {
   await eventually(
     'the renderer',
     () => next.election.unhealthyReasons().length === 0 || undefined,
-    5000,
   );
   t.strictSame(seen, Array(3).fill('the renderer is starting'));
   await next.election.stop();
