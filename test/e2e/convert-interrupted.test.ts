@@ -34,7 +34,9 @@ void test('Ctrl-C while convert waits says what goes on, and how to fetch it', a
   const slow = ['--wait-for-delay-ms', '9000'];
   await whole.test('at a service', async (t) => {
     // The commands after an interruption take long on a busy machine: the page must still be there to be cancelled.
-    const service = await startService(t, { RENDER_TIMEOUT_MS: '300000' });
+    // Either of two pages may come first, so each has a slot.
+    const more = { RENDER_TIMEOUT_MS: '300000', RENDER_CONCURRENCY: '2' };
+    const service = await startService(t, more);
     const place = createPlace(t, { PRESSLEDGER_API_KEY: service.firstStart.apiKey });
     const cwd = t.testdir({
       'page.html': html,
