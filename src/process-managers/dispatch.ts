@@ -62,7 +62,7 @@ export function startDispatch({
 
   const retain = async (): Promise<void> => {
     try {
-      // Each time anew: the read models may be replaced while the queue asks.
+      // Queried anew for each job: the read models may be replaced while the queue goes through its jobs.
       await queue.retain((id) => readModel.query(unfinishedQueries).has(id));
     } catch (error) {
       // A later sweep takes out jobs that have ended. Unfinished ones must be offered now.

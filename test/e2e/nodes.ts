@@ -143,19 +143,15 @@ export function runNodes(kind: Kind): void {
     const client = one.client();
     const ids: string[] = [];
     // The server hands each report to one of the two, by chance.
-    await eventually(
-      'reports that either has recorded',
-      async () => {
-        const { id } = await client.create({
-          html: '<p>x</p>',
-          page_ranges: `${(ids.length % 2) + 1}`,
-        });
-        await client.wait(id);
-        ids.push(id);
-        return [one, other].every((node) => recordedBy(node).length > 2) || undefined;
-      },
-      120_000,
-    );
+    await eventually('reports that either has recorded', async () => {
+      const { id } = await client.create({
+        html: '<p>x</p>',
+        page_ranges: `${(ids.length % 2) + 1}`,
+      });
+      await client.wait(id);
+      ids.push(id);
+      return [one, other].every((node) => recordedBy(node).length > 2) || undefined;
+    });
     const recorded = () => [one, other].flatMap(recordedBy);
     // Log lines are written in the background.
     await eventually('a line of each', () => recorded().length >= ids.length || undefined);

@@ -103,14 +103,10 @@ export async function useAccount(t: Test, { api }: Deployment) {
   /** The record of a conversion at its end, however late that comes. */
   const ended = async (answer: Response): Promise<string> => {
     const path = `/conversions/${await idOf(answer)}/`;
-    return await eventually(
-      'its end',
-      async () => {
-        const text = await (await call('GET', path, undefined, wait)).text();
-        return /"status":"(completed|failed)"/.test(text) ? text : undefined;
-      },
-      120_000,
-    );
+    return await eventually('its end', async () => {
+      const text = await (await call('GET', path, undefined, wait)).text();
+      return /"status":"(completed|failed)"/.test(text) ? text : undefined;
+    });
   };
   const idempotent = { ...wait, 'Idempotency-Key': TEXTS.idempotencyKey };
   const completed = JSON.parse(await ended(await call('POST', '/pdf/', rich, idempotent))) as {
